@@ -18,16 +18,14 @@ from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.results import without_nan
 from evenhand.flow.run_folder import RunFolder
 from evenhand.gating.gate import gate
-from evenhand.gating.judgement import judgeable
-from evenhand.gating.pairs import pairs
+from evenhand.gating.judgement import list_judgeable
+from evenhand.gating.pairs import pair_runs
 from evenhand.gating.policy import Policy
 from evenhand.hub.leaderboard.board import make_board
-from evenhand.hub.leaderboard.files import build_run_record
-from evenhand.hub.leaderboard.sources import gather
+from evenhand.hub.leaderboard.sources import build_run_record, gather
 from evenhand.plugins import Registry
-from evenhand.profiling.found import found_in
-from evenhand.profiling.page import write_profile
-from evenhand.profiling.settings import Settings, place
+from evenhand.profiling.found import read_profile, write_profile
+from evenhand.profiling.settings import Settings, run_path
 from evenhand.published import published_beside
 from evenhand.report.agreement import agree, distance_from_no_bias
 from evenhand.report.comparison import compare
@@ -254,8 +252,8 @@ def test_a_run_is_tied_with_itself(run, copy):
 
 
 def test_the_gate_does_not_call_a_run_worse_than_itself(run, copy):
-    [pair] = pairs(run.path, copy)
-    without_worst = [(figure.label(row.groups), 9.0) for figure, row in judgeable(pair) if figure.span is None]
+    [pair] = pair_runs(run.path, copy)
+    without_worst = [(figure.label(row.groups), 9.0) for figure, row in list_judgeable(pair) if figure.span is None]
     found = gate(run.path, copy, Policy(figures=tuple(without_worst)))
     assert found.verdict != "worse"
     assert found.judgements
@@ -273,8 +271,8 @@ def test_agree_takes_it(run, finished):
 
 def test_a_profile_shows_it(run, tmp_path):
     name = run.benchmark.card.name
-    shutil.copytree(run.path, place(tmp_path, run.model, name))
-    found = found_in(tmp_path, Settings({"budget": "full"}, (run.model,), {name: None}))
+    shutil.copytree(run.path, run_path(tmp_path, run.model, name))
+    found = read_profile(tmp_path, Settings({"budget": "full"}, (run.model,), {name: None}))
     [measure] = found.measures
     assert measure.of(run.model).results.n == run.results.n
     write_profile(found, tmp_path / "profile.html")

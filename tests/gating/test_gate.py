@@ -1,6 +1,7 @@
 """The gate on real run folders: who passes, who is worse, and what can't be told, which is never a pass."""
 
 import argparse
+import errno
 import json
 import shlex
 import shutil
@@ -16,7 +17,7 @@ from evenhand.benchmarks.utility import figures
 from evenhand.errors import UsageError
 from evenhand.flow.commands import asked as run_options
 from evenhand.gating.commands import _add_arguments
-from evenhand.gating.policy import Policy, policy, read_policy
+from evenhand.gating.policy import Policy, read_policy
 from evenhand.report.tables import significant
 
 WIDE = ("--max-increase", 15)  # 20 situations a scale: 1 - 0.05^(1/20) = 13.9 % of them may hide anything
@@ -116,7 +117,11 @@ def test_few_clusters_are_no_pass(evenhand, finished, tmp_path):
     [
         ("settings", lambda results: results["config"].update(seed=5), "seed: 0, not 5"),
         ("version", lambda results: results["versions"].update({"dataset contact_hypothesis": "9.0.0"}), "9.0.0"),
-        ("no version", lambda results: results["versions"].pop("dataset contact_hypothesis"), "doesn't say of which"),
+        (
+            "no version",
+            lambda results: results["versions"].pop("dataset contact_hypothesis"),
+            "not 'of no known version'",
+        ),
         ("file", lambda results: results.update(rows_sha256="0" * 64), "sha256"),
     ],
 )
@@ -295,7 +300,7 @@ def test_a_wrong_policy_is_refused(evenhand, tmp_path, base, candidate, text, to
 
 def test_an_empty_policy_is_the_default(tmp_path):
     (tmp_path / "gate.yaml").write_text("# nothing\n")
-    assert read_policy(tmp_path / "gate.yaml") == Policy() == policy({})
+    assert read_policy(tmp_path / "gate.yaml") == Policy()
 
 
 def test_a_run_is_not_held_against_itself(evenhand, base):
@@ -336,6 +341,23 @@ def test_junit_and_summary(evenhand, tmp_path, base, candidate):
     assert evenhand("gate", base, candidate, *options).code == 2
 
 
+def test_each_output_is_a_file_of_its_own(evenhand, tmp_path, base, candidate):
+    """One of both would be lost."""
+    file = tmp_path / "gate.xml"
+    found = evenhand("gate", base, candidate, "--junit", file, "--summary", tmp_path / "." / "base" / ".." / file.name)
+    assert (found.code, "--junit and --summary both name" in found.err) == (2, True)
+    assert not file.exists()
+
+
+def test_a_full_disk_does_not_say_worse(evenhand, tmp_path, base, candidate, monkeypatch):
+    def full(path):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("evenhand.whole_files.whole_file", full)
+    found = evenhand("gate", base, candidate, *WIDE, "--summary", tmp_path / "gate.md")
+    assert (found.code, "the disk is full" in found.err) == (2, True)
+
+
 def test_what_is_no_run_is_refused(evenhand, tmp_path, base):
     assert "does not exist" in evenhand("gate", base, tmp_path / "none").err
     (tmp_path / "empty").mkdir()
@@ -345,7 +367,7 @@ def test_what_is_no_run_is_refused(evenhand, tmp_path, base):
     other = shutil.copytree(base, tmp_path / "other")
     record(other, lambda results: (results.update(benchmark="bbq"), results["config"].update(benchmark="bbq")))
     (other / "config.json").write_text(json.dumps(json.loads((other / "results.json").read_text())["config"]))
-    with pytest.raises(UsageError, match="one is a run of"):
+    with pytest.raises(UsageError, match="benchmark: 'contact_hypothesis', not 'bbq'"):
         package.gate(base, other)
 
 

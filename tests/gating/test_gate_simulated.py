@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.gating import gate as gating
-from evenhand.gating.pairs import RunPair, pairs
+from evenhand.gating.pairs import RunPair, pair_runs
 from evenhand.gating.policy import Policy
 from evenhand.statistics import clustered
 
@@ -23,10 +23,10 @@ def passed(finished, tmp_path, monkeypatch):
     """passed(more, unread) → of 30 data sets, each of 120 answers a contact, how many the gate passes. Of base answers
     30 % are biased, of the candidate's so many more, by contact; a share of both is unread."""
     monkeypatch.setattr(clustered, "PERMUTATIONS", 9)  # their p-values decide nothing here
-    monkeypatch.setattr(gating, "rows_needed", lambda pairs, judged: ())
+    monkeypatch.setattr(gating, "describe_rows_needed", lambda pairs, judged: ())
     source = finished("contact_hypothesis", "stub:random", limit=120, configs=("certainty",))
     other = shutil.copytree(source, tmp_path / "other")
-    [pair] = pairs(source, other)
+    [pair] = pair_runs(source, other)
     rng = np.random.default_rng(0)
 
     def drawn(run, more, unread):
@@ -42,7 +42,7 @@ def passed(finished, tmp_path, monkeypatch):
             found = RunPair(
                 drawn(pair.base, dict.fromkeys(CONTACTS, 0.0), unread), drawn(pair.candidate, more, unread), pair.name
             )
-            monkeypatch.setattr(gating, "pairs", lambda base, candidate, found=found: [found])
+            monkeypatch.setattr(gating, "pair_runs", lambda base, candidate, found=found: [found])
             verdicts.append(gating.gate(source, other, POLICY).verdict)
         return verdicts.count("pass")
 

@@ -18,14 +18,13 @@ from evenhand.errors import EvenhandError
 from evenhand.figure import FigureRow
 from evenhand.flow.run_folder import RunFolder
 from evenhand.gating.gate import gate
-from evenhand.gating.judgement import judgeable
-from evenhand.gating.pairs import pairs
+from evenhand.gating.judgement import list_judgeable
+from evenhand.gating.pairs import pair_runs
 from evenhand.gating.policy import Policy
 from evenhand.hub.leaderboard.board import make_board
-from evenhand.hub.leaderboard.files import build_run_record
-from evenhand.hub.leaderboard.sources import gather
-from evenhand.profiling.found import found_in
-from evenhand.profiling.settings import ProfileOptions, begun
+from evenhand.hub.leaderboard.sources import build_run_record, gather
+from evenhand.profiling.found import read_profile
+from evenhand.profiling.settings import ProfileOptions, open_settings
 from evenhand.report.agreement import agree, distance_from_no_bias
 from evenhand.report.comparison import compare
 from evenhand.report.differences import differences, exploratory
@@ -214,10 +213,10 @@ def gated(one: Path, other: Path, figures: Sequence[str] = ()) -> dict[str, Any]
 def figures_to_name(one: Path, other: Path) -> list[str]:
     """All that a policy may name."""
     try:
-        [pair] = pairs(one, other)
+        [pair] = pair_runs(one, other)
     except EvenhandError:
         return []
-    return [figure.label(row.groups) for figure, row in judgeable(pair)]
+    return [figure.label(row.groups) for figure, row in list_judgeable(pair)]
 
 
 def submitted(run: Path) -> dict[str, Any]:
@@ -271,7 +270,7 @@ def leaderboard(*runs: Path) -> dict[str, Any]:
 
 def profiled(folder: Path, options: ProfileOptions) -> dict[str, Any]:
     """(g) Figures of the runs in a profile's folder."""
-    found = found_in(folder, begun(folder, options))
+    found = read_profile(folder, open_settings(folder, options))
     return {
         f"{measure.card.name}: {run.model}: {key.label}": {
             "value": plain(row.value),

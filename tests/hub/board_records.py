@@ -60,7 +60,7 @@ FIGURES = (
 
 
 def many(n):
-    """n models, each third made of the one before; the last is hostile."""
+    """n models, each third made of the one before; the last under a hostile mitigation."""
     draw = random.Random(0)
     made = []
     for k in range(n):
@@ -71,6 +71,7 @@ def many(n):
             if draw.random() < 0.9:
                 results.append(result(name, metric, unit, lower, value, (value - half, value + half)))
         base = f"lab-{(k - 1) % 37}/model-{k - 1}" if k % 3 == 2 else None
-        model = HOSTILE if k == n - 1 else f"lab-{k % 37}/model-{k}"
-        made.append(record(model, *results, base=base))
+        for each in results if k == n - 1 else ():
+            each["generation_config"]["additional_details"]["mitigation"] = HOSTILE
+        made.append(record(f"lab-{k % 37}/model-{k}", *results, base=base))
     return made

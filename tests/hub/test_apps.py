@@ -6,8 +6,7 @@ import pytest
 
 from evenhand.errors import UsageError
 from evenhand.hub.apps.declared import BETWEEN
-from evenhand.hub.apps.figures import render
-from evenhand.hub.apps.scoring import MetricPage
+from evenhand.hub.apps.scoring import MetricPage, render
 from evenhand.hub.apps.tables import LARGEST, read_table
 from evenhand.library import METRICS, load_metric, metric_names
 
@@ -59,7 +58,7 @@ def test_figures_are_those_of_the_metric_itself(name):
     scored = page.score(of)
     [first, *_] = _leaves(result[page.about.headline[0]])
     assert float(scored.headline[0].text.removesuffix(page.about.unit)) == pytest.approx(first, abs=0.051)
-    assert scored.warnings == tuple(result["warnings"])
+    assert [*scored.warnings] == [*result["warnings"]]
     assert scored.counts.startswith(f"{result['n']} answers, {result['n_read']} of them read")
 
 

@@ -3,20 +3,21 @@
 import csv
 import json
 import os
+import re
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from evenhand.hub.leaderboard.board import make_board
-from evenhand.hub.leaderboard.plot import draw_plots
+from evenhand.hub.leaderboard.page import draw_plots
 from evenhand.hub.leaderboard.sources import gather as gather_sources
 from tests.hub.board_records import ACCURACY, CONTACT, record, result, write
 from tests.hub.submittable import MODEL, whole
 
 
 def gather(*sources, models=None):
-    found = gather_sources(list(map(str, sources)), models)
+    found = gather_sources(list(map(str, sources)), models or {})
     cells = {
         (each.row, f"{each.column.benchmark}.{each.column.task}", each.column.metric): each for each in found.records
     }
@@ -112,9 +113,8 @@ def test_the_source_named_first_stands_then_the_youngest(tmp_path):
     assert gather(both).cells[key].value == 20
     first = gather(other, both)
     assert first.cells[key].value == 10
-    assert [each.partition(",")[0] for each in first.refused] == [
-        "a duplicate: another result of the model in this column stands",
-        "a duplicate: the same result as " + str(other),
+    assert [each.partition(" (")[0] for each in first.refused] == [
+        f"a duplicate, {value}: 10 of {other}, 00000.json" for value in (20, 10)
     ]
 
 
@@ -129,12 +129,15 @@ def test_the_source_named_first_stands_then_the_youngest(tmp_path):
         ({"score_details.score": 1e999}, "is no JSON"),
         ({"score_details.score": 10**400}, "int too large"),
         ({"score_details.score": True}, "True is not of type 'number'"),
-        ({"score_details.uncertainty.confidence_interval.lower": 99.0}, "lower end is above its upper one"),
+        (
+            {"score_details.uncertainty.confidence_interval.lower": 99.0},
+            "its interval [99, 45] does not fit its figure",
+        ),
         ({"score_details.uncertainty.confidence_interval.upper": -5.0}, "lies outside of its range"),
         ({"metric_config.lower_is_better": False}, "another figure than evenhand's of that name"),
         ({"metric_config.lower_is_better": "no"}, "'no' is not of type 'boolean'"),
         ({"evaluation_name": "a\u202eb"}, "holds characters that can't be seen"),
-        ({"evaluation_name": "x" * 500}, "more than 120 characters"),
+        ({"evaluation_name": "x" * 500}, "or more than 120"),
         ({"score_details.details": {"unread_rate": "0.9"}}, "90 % of its answers could not be read"),
         ({"score_details.details": {"unread_rate": "lots"}}, "unread_rate: 'lots' does not match"),
         ({"score_details.details": {"unread_rate": "-0.1"}}, "unread_rate: '-0.1' does not match"),
@@ -180,10 +183,14 @@ def test_no_record_was_retrieved_in_times_to_come(tmp_path, told):
 
 
 @pytest.mark.parametrize(
-    "name", ["модель", "模型（大）", "lab/Model_2.0-b", "Ti\u1ebfng Vi\u1ec7t 7B", "ที่นี่", "β 2", "a/b/с"]
+    "name", ["lab/Model_2.0-b", "модель", "lab/модель", "lab", "a/b/c", "lab/m\u202e", "<b>/m", ""]
 )
-def test_names_of_all_alphabets_are_names(tmp_path, name):
-    assert [row for row, *_ in gather(write(tmp_path / "in", record(name, result(*CONTACT, 40.0)))).cells] == [name]
+def test_models_are_named_by_ids_of_the_hub(tmp_path, name):
+    """Of other people's files: two names that look the same could be two models."""
+    found = gather(write(tmp_path / "in", record(name, result(*CONTACT, 40.0))))
+    assert [row for row, *_ in found.cells] == ["lab/Model_2.0-b"] * (name == "lab/Model_2.0-b")
+    assert all("must be ORG/NAME" in reason for reason in found.refused)
+    assert len(found.refused) + len(found.cells) == 1
 
 
 def test_another_library_does_not_pass_for_ours(tmp_path):
@@ -200,17 +207,9 @@ def test_another_library_does_not_pass_for_ours(tmp_path):
     [reason] = found.refused
     assert reason.startswith("biased of contact_hypothesis is another figure than evenhand's of that name")
     made = make_board(found.all)
-    assert [column.library for column in made.overview.columns] == ["evenhand"]
-    [section] = made.sections
+    overview, section = made.sections
+    assert [column.library for column in overview.columns] == ["evenhand"]
     assert [column.library for column in section.columns] == ["evenhand", "other"]
-
-
-def test_a_model_named_as_a_mitigated_run_has_a_row_of_its_own(tmp_path):
-    mitigated = record("lab/m", result(*CONTACT, 40.0, mitigation="self-reminder"))
-    found = gather(write(tmp_path / "in", mitigated, record("lab/m + self-reminder", result(*CONTACT, 10.0))))
-    assert not found.refused
-    values = {row: each.value for (row, *_), each in found.cells.items()}
-    assert values == {"lab/m + self-reminder": 40.0, "“lab/m + self-reminder”": 10.0}
 
 
 @pytest.mark.parametrize(
@@ -292,16 +291,16 @@ def test_links_lead_nowhere_outside_and_marks_of_editors_are_no_matter(tmp_path)
 
 def test_rows_stand_by_rank_whatever_they_are_called(tmp_path):
     """What was made of a model stands behind it; a base that isn't there orders nothing."""
-    figures = {"!first": 60.0, "lab/a": 40.0, "lab/b": 20.0, "lab/b-tuned": 90.0, "lab/c": 30.0}
-    bases = {"lab/b-tuned": "lab/b", "lab/c": "!!! not there"}
+    figures = {"a/first": 60.0, "lab/a": 40.0, "lab/b": 20.0, "lab/b-tuned": 90.0, "lab/c": 30.0}
+    bases = {"lab/b-tuned": "lab/b", "lab/c": "a/not-there"}
     made = [
         record(name, result(*CONTACT, value, (value - 4, value + 4)), base=bases.get(name))
         for name, value in figures.items()
     ]
-    unranked = record("!no-interval", result(*CONTACT, 1.0))
+    unranked = record("a/no-interval", result(*CONTACT, 1.0))
     found = gather(write(tmp_path / "in", unranked, *made))
     shown = [row.name for row in make_board(found.all).rows]
-    assert shown == ["lab/b", "lab/b-tuned", "lab/c", "lab/a", "!first", "!no-interval"]
+    assert shown == ["lab/b", "lab/b-tuned", "lab/c", "lab/a", "a/first", "a/no-interval"]
 
 
 def test_an_interval_without_width_is_no_certainty(tmp_path):
@@ -377,35 +376,77 @@ def test_the_command(evenhand, tmp_path):
     evil = '=HYPERLINK("http://x")<img src=x onerror=alert(1)>'
     folder = write(
         tmp_path / "in",
-        record(evil, result(*CONTACT, 10.0, (8.0, 12.0)), result(*ACCURACY, 60.0)),
-        record("lab/tuned", result(*CONTACT, 50.0, (48.0, 52.0)), result(*ACCURACY, 50.0), base=evil),
+        record("lab/best", result(*CONTACT, 10.0, (8.0, 12.0)), result(f"{evil}.x", *ACCURACY[1:], 60.0)),
+        record("lab/tuned", result(*CONTACT, 50.0, (48.0, 52.0)), result(*ACCURACY, 50.0), base="lab/best"),
         record("lab/tied", result(*CONTACT, 51.0, (47.0, 55.0))),
         record("lab/late", result(*CONTACT, 1.0), date="2999-01-01"),
     )
     done = evenhand("leaderboard", folder, "--output", tmp_path / "out", "--title", "<b>Board</b>")
     assert done.code == 0, done.err
     assert "is still to come" in done.out
-    assert "3 models, 2 columns, 5 results; 1 refused" in done.out
+    assert "3 models, 3 columns, 5 results; 1 refused" in done.out
     page = (tmp_path / "out/index.html").read_text()
     assert "<img" not in page
     assert "<b>Board" not in page
-    assert page.count("<script") == 2
+    assert page.count("<script") == 1
     with (tmp_path / "out/leaderboard.csv").open(newline="") as file:
         rows = {(row["model"], row["benchmark"]): row for row in csv.DictReader(file)}
-    assert {key: row["rank"] for key, row in rows.items() if key[1] == "contact_hypothesis"} == {
-        (f"'{evil}", "contact_hypothesis"): "1",
+    assert {key: row["rank"] for key, row in rows.items()} == {
+        ("lab/best", "contact_hypothesis"): "1",
         ("lab/tuned", "contact_hypothesis"): "2–3",
         ("lab/tied", "contact_hypothesis"): "2–3",
+        ("lab/best", f"'{evil}"): "",  # no interval, no rank
+        ("lab/tuned", "skills"): "",
     }
-    assert rows["lab/tuned", "skills"]["rank"] == ""  # no interval, no rank
-    assert rows["lab/tuned", "skills"]["base"] == f"'{evil}"
+    assert rows["lab/tuned", "skills"]["base"] == "lab/best"
     copy = json.loads((tmp_path / "out" / rows["lab/tuned", "skills"]["link"]).read_text())
     assert copy["model_info"]["id"] == "lab/tuned"
     with (tmp_path / "out/refused.csv").open(newline="") as file:
         [refused] = csv.DictReader(file)
     assert refused["place"] == "00003.json"
-    assert evenhand("leaderboard", folder, "--output", tmp_path / "out").code == 0  # over its own
-    assert len([*(tmp_path / "out/records").iterdir()]) == 3
+    (folder / "00002.json").unlink()
+    assert evenhand("leaderboard", folder, "--output", tmp_path / "out").code == 0  # in place of its own
+    assert len([*(tmp_path / "out/records").iterdir()]) == 2
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+    (tmp_path / "out/notes.txt").write_text("mine")
+    done = evenhand("leaderboard", folder, "--output", tmp_path / "out")
+    assert (done.code, "notes.txt" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_killed_midway_it_leaves_no_half_board(evenhand, tmp_path, monkeypatch, earlier):
+    """The folder is as it was, and the same command makes it whole."""
+    folder, out = write(tmp_path / "in", record(MODEL, result(*CONTACT, 40.0))), tmp_path / "out"
+    command = ("leaderboard", folder, "--output", out)
+    if earlier:
+        assert evenhand(*command).code == 0
+    before = {path: path.read_bytes() for path in out.rglob("*.*")}
+
+    def kill(*of):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("evenhand.hub.leaderboard.writing.render_page", kill)
+        evenhand(*command)
+    assert {path: path.read_bytes() for path in out.rglob("*.*")} == before
+    assert out.exists() == earlier
+    assert evenhand(*command).code == 0
+    assert {each.name for each in tmp_path.iterdir()} == {"in", "out"}
+
+
+def test_each_column_is_sorted_by_what_its_own_cells_hold(evenhand, tmp_path):
+    """A column more, of figures or of none, moves no other: the page's script looks at the cell below the head."""
+    folder = write(
+        tmp_path / "in",
+        record("lab/a", result(*CONTACT, 10.0, (8.0, 12.0))),
+        record("lab/b", result(*CONTACT, 20.0), result(*ACCURACY, 1234.5678 / 100)),
+    )
+    assert evenhand("leaderboard", folder, "--output", tmp_path / "out").code == 0
+    page = (tmp_path / "out/index.html").read_text()
+    table = page[page.index("<thead>") : page.index("</table>")]
+    assert re.findall(r'data-best="(\w+)"', table) == ["ascending", "ascending", "descending"]
+    rows = [re.findall(r'<t[hd][^>]*?(?: data-value="([^"]*)")?>', row) for row in table.split("<tr")[2:]]
+    assert rows == [["lab/a", "10.0", ""], ["lab/b", "20.0", "12.345678"]]
 
 
 def test_a_run_is_opened_as_a_report_written_anew(evenhand, contact, tmp_path):
@@ -421,35 +462,37 @@ def test_a_run_is_opened_as_a_report_written_anew(evenhand, contact, tmp_path):
 
     done = evenhand("leaderboard", contact, "--output", tmp_path / "out", "--without-reports")
     assert done.code == 0, done.err
-    assert [*(tmp_path / "out/reports").iterdir()] == []
+    assert not (tmp_path / "out/reports").exists()
     [copy] = (tmp_path / "out/records").iterdir()
     assert json.loads(copy.read_text())["model_info"]["id"] == MODEL
 
 
 def test_a_flood_of_columns_stays_in_the_csv(evenhand, tmp_path):
-    """100 benchmarks of one result each, 60 tasks of another: the page shows 12 columns, 30 benchmarks, 40 tasks."""
+    """100 benchmarks of one result each, 60 tasks of another: the page shows 12 columns, 40 tasks of the other,
+    and a table of each benchmark that the first one lacks."""
     names = [*(f"b{k}.t" for k in range(100)), *(f"a.t{k}" for k in range(60))]
     flood = record("lab/m", *(result(name, "accuracy", "percent", False, 50.0) for name in names), library="other")
     done = evenhand("leaderboard", write(tmp_path / "in", flood), "--output", tmp_path / "out")
     assert "1 model, 160 columns, 160 results" in done.out
     page = (tmp_path / "out/index.html").read_text()
-    assert page.count("<table") == 1 + 30
-    assert page.count('<th scope="col"') == (1 + 12) + (1 + 40) + 29 * (1 + 1)
+    assert page.count("<table") == 1 + 90
+    assert page.count('<th scope="col"') == (1 + 12) + (1 + 40) + 89 * (1 + 1)
     assert len((tmp_path / "out/leaderboard.csv").read_text().splitlines()) == 1 + 160
 
 
-def test_bias_stands_against_utility_with_a_line_from_the_base(tmp_path):
-    base, tuned = (
-        record(name, result(*CONTACT, bias, (bias - 5, bias + 5)), result(*ACCURACY, able), base=of)
-        for name, bias, able, of in (("lab/base", 60.0, 80.0, None), ("lab/tuned", 20.0, 70.0, "lab/base"))
+@pytest.mark.drawn
+def test_bias_is_drawn_against_utility(tmp_path):
+    base, tuned, unable = (
+        record(name, result(*CONTACT, bias, (bias - 5, bias + 5)), *able, base=of)
+        for name, bias, able, of in (
+            ("lab/base", 60.0, [result(*ACCURACY, 80.0)], None),
+            ("lab/tuned", 20.0, [result(*ACCURACY, 70.0)], "lab/base"),
+            ("lab/unable", 20.0, [], None),
+        )
     )
-    [plot] = draw_plots(make_board(gather(write(tmp_path / "in", base, tuned)).all))
-    [(first, second)] = plot.links
-    assert (first.row.name, second.row.name) == ("lab/base", "lab/tuned")
-    assert first.x > second.x  # the base can do more
-    assert first.y < second.y  # and is more biased: higher up, so of a lower y
-    assert first.ends[0] > first.y > first.ends[1]
-    assert (first.row.base, second.row.base) == (None, "lab/base")
+    [(caption, drawing)] = draw_plots(make_board(gather(write(tmp_path / "in", base, tuned, unable)).all))
+    assert caption.endswith("against skills: accuracy · questions")
+    assert [name in drawing for name in ("lab/base", "lab/tuned", "lab/unable")] == [True, True, False]
 
 
 def test_nothing_at_all_is_a_page_too_and_no_success(evenhand, tmp_path):
@@ -470,8 +513,8 @@ def test_what_is_no_board_is_not_published(evenhand, tmp_path):
     ("arguments", "said"),
     [
         (["nowhere at all", "--output", "out"], "is no folder or file here"),
-        (["in", "--output", "in"], "holds other files, and no earlier leaderboard"),
-        (["in", "--output", "out", "--base", "x"], "expected ONE=OTHER"),
+        (["in", "--output", "in"], "holds other files than"),
+        (["in", "--output", "out", "--base", "x"], "--base: 'x'"),
         (["in", "--output", "out", "--model-id", "gone=a/b"], "does not exist"),
     ],
 )

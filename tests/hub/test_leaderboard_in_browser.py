@@ -104,7 +104,7 @@ def test_two_thousand_models_load_sort_and_filter(visit):
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_hostile_name_stays_text(visit, scripts):
     page = visit(14, java_script_enabled=scripts)
-    assert HOSTILE in shown(page)
+    assert any(HOSTILE in name for name in shown(page))
     assert len(shown(page)) == 14
     assert page.title() == TITLE
     assert page.locator("img").count() == 0

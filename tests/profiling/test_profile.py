@@ -12,10 +12,10 @@ from types import SimpleNamespace
 import pytest
 
 from evenhand.figure import FigureRow
+from evenhand.flow.run_folder import RunFolder
 from evenhand.models.stub import StubModel
-from evenhand.profiling.budget import Cost, budget, limits
 from evenhand.profiling.found import Measure, why_no_interval
-from evenhand.profiling.settings import place
+from evenhand.profiling.settings import Cost, parse_budget, run_path, share_rows
 from evenhand.report.differences import FigureKey
 
 SOME = ("--benchmark", "contact_hypothesis", "--benchmark", "contact_controls", "--benchmark", "implicit_bias")
@@ -26,26 +26,26 @@ FEW = ("--budget", "full", "--limit", 12)
 
 
 def test_budgets():
-    assert [budget(text) for text in ("90s", "10m", "1h", "full")] == [90, 600, 3600, math.inf]
+    assert [parse_budget(text) for text in ("90s", "10m", "1h", "full")] == [90, 600, 3600, math.inf]
     for text in ("10", "m", "0m", "1.5h", ""):
         with pytest.raises(ValueError, match="a time like 10m"):
-            budget(text)
+            parse_budget(text)
 
 
 def test_what_one_leaves_over_the_others_have():
     """600 seconds for three: 60 seconds are less than 200, so the others have 270 each."""
     costs = {"long": Cost(1000, 1, 2700.0), "short": Cost(10, 1, 60.0), "twice": Cost(100, 2, 540.0)}
-    assert limits(costs, 600) == {"long": 100, "short": None, "twice": 100}  # asked once: 2.7 seconds a row
-    assert limits(costs, 1e9) == dict.fromkeys(costs)
+    assert share_rows(costs, 600) == {"long": 100, "short": None, "twice": 100}  # asked once: 2.7 seconds a row
+    assert share_rows(costs, 1e9) == dict.fromkeys(costs)
     # One second for each of two: no row of "long" fits, so "short" has both seconds, and none of its rows fit either.
-    assert limits({name: costs[name] for name in ("long", "short")}, 2) == {"long": 0, "short": 0}
+    assert share_rows({name: costs[name] for name in ("long", "short")}, 2) == {"long": 0, "short": 0}
     # Of 80 seconds half would be 14 rows of "long" and, of 10 seconds each, 4 of "slow": then "long" has all.
-    assert limits({"long": costs["long"], "slow": Cost(50, 1, 500.0)}, 80) == {"long": 29, "slow": 0}
+    assert share_rows({"long": costs["long"], "slow": Cost(50, 1, 500.0)}, 80) == {"long": 29, "slow": 0}
 
 
 def test_names_of_models_are_names_of_folders(tmp_path):
     names = ["a/b", "a-b", "../../x", "http://h:1/v1#N", "x" * 300, "Ä"]
-    folders = {place(tmp_path, name, "labe").relative_to(tmp_path).as_posix() for name in names}
+    folders = {run_path(tmp_path, name, "labe").relative_to(tmp_path).as_posix() for name in names}
     assert len(folders) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+/labe", each) and ".." not in each for each in folders)
 
@@ -124,7 +124,7 @@ def test_a_figure_without_an_interval_says_why(value, low, high, n_clusters, why
 
 def test_it_goes_on_without_asking_again(evenhand, profiled, tmp_path, monkeypatch):
     folder = shutil.copytree(profiled, tmp_path / "p")
-    shutil.rmtree(place(folder, "stub:last", "contact_controls"))
+    shutil.rmtree(run_path(folder, "stub:last", "contact_controls"))
     asked = []
     answer = StubModel.answer
 
@@ -163,6 +163,18 @@ def test_other_settings_and_other_folders_are_refused(evenhand, profiled, tmp_pa
     assert "unknown stub" in found.err
 
 
+def test_two_profiles_are_not_made_in_one_folder(evenhand, tmp_path):
+    """One of both would be lost. What a killed one left before its first word is no hindrance."""
+    folder = tmp_path / "p"
+    folder.mkdir()
+    (folder / ".evenhand-0123.part").write_text("{")
+    arguments = ("profile", "--model", "stub:random", "--benchmark", "contact_controls", *FEW, "--output", folder)
+    with RunFolder(folder).locked():
+        found = evenhand(*arguments)
+        assert (found.code, "another evenhand runs" in found.err) == (1, True)
+    assert evenhand(*arguments).code == 0
+
+
 def test_what_a_model_can_not_do_is_left_out_and_said(evenhand, tmp_path, monkeypatch):
     """A model that only writes: no perplexity, no pictures, and contact_hypothesis by what it writes."""
     monkeypatch.setattr(StubModel, "can", frozenset({"generate"}))
@@ -177,9 +189,9 @@ def test_what_a_model_can_not_do_is_left_out_and_said(evenhand, tmp_path, monkey
 
 def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
     """By what a plan says: 90 seconds a scenario, of which 6 fit into 10 minutes, less a moment for timing."""
-    from evenhand.profiling import timing
+    from evenhand.profiling import asking
 
-    monkeypatch.setattr(timing, "plan", lambda config, model: timing.Cost(111, 1, 9_990.0))
+    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 9_990.0))
     arguments = ("--benchmark", "implicit_bias", "--budget", "10m")
     found = evenhand("profile", "--model", "stub:random", *arguments, "--output", tmp_path / "p")
     assert found.code == 0, found.err
@@ -188,9 +200,9 @@ def test_a_budget_of_time_draws_rows(evenhand, tmp_path, monkeypatch):
 
 def test_what_does_not_fit_is_left_out_and_said(evenhand, tmp_path, monkeypatch):
     """Conversations of two minutes each: 6 need 12 minutes and a moment for timing, and there is one."""
-    from evenhand.profiling import timing
+    from evenhand.profiling import asking
 
-    monkeypatch.setattr(timing, "plan", lambda config, model: timing.Cost(111, 1, 111 * 120.0))
+    monkeypatch.setattr(asking, "plan", lambda config, model: asking.Cost(111, 1, 111 * 120.0))
     arguments = ("--benchmark", "implicit_bias", "--budget", "1m", "--output", tmp_path / "p")
     found = evenhand("profile", "--model", "stub:random", *arguments)
     assert found.code == 0, found.err
@@ -205,30 +217,28 @@ THREE = ("implicit_bias", "contact_controls", "labe")
 @pytest.fixture
 def clock(monkeypatch):
     """Each plan takes as many seconds as its list says, by a clock that runs for nothing else: {benchmark: seconds}."""
-    from evenhand.profiling import timing
+    from evenhand.profiling import asking
 
-    now, took, asked = [0.0], {}, []
+    now, took, named = [0.0], {}, []
 
     def plan(config, model):
-        asked.append(config.benchmark)
+        named.append(config.benchmark)
         now[0] += took[config.benchmark]
-        return timing.Cost(12, 1, 12.0)
+        return asking.Cost(12, 1, 12.0)
 
-    monkeypatch.setattr(timing, "plan", plan)
-    monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    return SimpleNamespace(took=took, asked=asked)
+    monkeypatch.setattr(asking, "plan", plan)
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return SimpleNamespace(took=took, asked=named)
 
 
 def timed_here(tmp_path, names=THREE, models=("stub:random",), minutes="1m"):
     """What timing leaves in profile.json, and returns."""
-    from evenhand.profiling.fitting import LoadedModel
-    from evenhand.profiling.settings import ProfileOptions, Settings, begun
-    from evenhand.profiling.timing import share_budget
+    from evenhand.profiling.asking import Profiler
+    from evenhand.profiling.settings import ProfileOptions
 
-    options = ProfileOptions(budget=minutes)
-    settings = begun(tmp_path, options) if (tmp_path / "profile.json").is_file() else Settings(options.to_json())
-    share_budget(settings, models, names, options, tmp_path, LoadedModel(options), lambda sentence: None)
-    return settings
+    profiler = Profiler(ProfileOptions(budget=minutes), tmp_path, print)
+    profiler.share_budget(models, names)
+    return profiler.settings
 
 
 def test_timing_takes_half_of_the_budget_at_most(clock, tmp_path):

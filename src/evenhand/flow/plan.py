@@ -15,6 +15,7 @@ from evenhand.flow.evaluation import Prepared, prepare
 from evenhand.flow.rows import n_clusters as clusters_of
 from evenhand.models.protocol import CountsTokens, Kind, Model, TokenCount, kind_of, replies
 from evenhand.models.request import Reply, Request
+from evenhand.report.tables import n_of
 from evenhand.statistics.estimators import RowMean
 from evenhand.statistics.power import smallest_difference
 
@@ -244,5 +245,5 @@ def _clocked(model: Model, requests: Sequence[Request]) -> float:
 
 def _duration(seconds: float) -> str:
     if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
+        return n_of(max(1, round(seconds)), "second")
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

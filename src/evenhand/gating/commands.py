@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenhand.command_line import Group, parse, path
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.gating.policy import Policy, read_policy
 from evenhand.options import made
-from evenhand.output_files import add_overwrite
+from evenhand.output_files import add_overwrite, check_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,26 +27,29 @@ DESCRIPTION = (
 def gate(arguments: Sequence[str], console: Console) -> int:
     parsed, values = parse("evenhand gate", DESCRIPTION, arguments, {"policy": Group("policy", Policy)}, _add_arguments)
 
+    from evenhand.gating.gate import MADE_BY, junit, summary
     from evenhand.gating.gate import gate as judge
-    from evenhand.gating.outputs import MADE_BY, junit, summary
-    from evenhand.output_files import check_output
     from evenhand.report.findings import print_findings
     from evenhand.whole_files import write_whole
 
     def is_ours(file: Path) -> bool:
-        with file.open("rb") as opened:
-            return MADE_BY.encode() in opened.read(200)
+        return MADE_BY.encode() in file.read_bytes()[:200]
 
-    outputs = [(parsed.junit, junit), (parsed.summary, summary)]
-    for file, _ in outputs:
-        if file:
-            read = filter(None, (parsed.base, parsed.candidate, parsed.policy_file))
-            check_output(file, read, "a gate's", is_ours, parsed.overwrite)
-    found = judge(parsed.base, parsed.candidate, _policy(parsed.policy_file, values["policy"]))
+    outputs = {file: write for file, write in ((parsed.junit, junit), (parsed.summary, summary)) if file}
+    if parsed.junit and parsed.summary and parsed.junit.resolve() == parsed.summary.resolve():
+        raise UsageError(f"--junit and --summary both name {parsed.junit}; give each a file of its own")
+    for file in outputs:
+        read = filter(None, (parsed.base, parsed.candidate, parsed.policy_file))
+        check_output(file, read, "a gate's", is_ours, parsed.overwrite)
+    policy, given = read_policy(parsed.policy_file) if parsed.policy_file else Policy(), values["policy"]
+    figures = (*policy.figures, *given.get("figures", ()))  # of two margins of a figure the last one counts
+    found = judge(parsed.base, parsed.candidate, made(Policy, {**vars(policy), **given, "figures": figures}))
     print_findings(found, console)
-    for file, write in outputs:
-        if file:
+    try:
+        for file, write in outputs.items():
             write_whole(file, write(found))
+    except EvenhandError as error:  # 1 would say that the candidate is worse
+        raise UsageError(str(error)) from error
     return found.exit_code
 
 
@@ -59,9 +63,3 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", type=path, metavar="FILE", help="write JUnit's XML")
     parser.add_argument("--summary", type=path, metavar="FILE", help="write a summary in Markdown")
     add_overwrite(parser)
-
-
-def _policy(file: Path | None, given: dict[str, Any]) -> Policy:
-    """The policy of the file, with the options given on the command line; margins of single figures are added."""
-    of_file = read_policy(file) if file else Policy()
-    return made(Policy, {**vars(of_file), **given, "figures": (*of_file.figures, *given.get("figures", ()))})

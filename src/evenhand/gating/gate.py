@@ -7,20 +7,26 @@ number.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.foreign_files import as_written
-from evenhand.gating.judgement import Judgement, Verdict, judge, judgeable
-from evenhand.gating.needs import rows_needed
-from evenhand.gating.pairs import RunPair, pairs
+from evenhand.gating.judgement import Judgement, Verdict, judge, list_judgeable
+from evenhand.gating.needs import describe_rows_needed
+from evenhand.gating.pairs import RunPair, pair_runs
 from evenhand.gating.policy import Policy
 from evenhand.report.findings import Findings
+from evenhand.report.markdown import markdown, plain
 from evenhand.report.tables import Cell, Table, count
+from evenhand.terminal import shown
 from evenhand.words import in_words
 
+MADE_BY = "evenhand gate"
+RUNS = ("candidate", "base")
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "worse": 1, "not enough evidence": 3}
 WITHOUT_UTILITY = "no figure of use was compared: a model that lost its use may look less biased"
 NOTE = (
@@ -65,38 +71,34 @@ def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) 
     policy = policy or Policy()
     base, candidate = Path(base), Path(candidate)
     with as_written(base, candidate):
-        found = pairs(base, candidate)
+        found = pair_runs(base, candidate)
         _check_names(found, policy)
         judged = [judgement for pair in found for judgement in judge(pair, policy)]
         if not judged:
             raise UsageError(f"{base} and {candidate} have no figure that could be judged in common")
-        without_utility = all(each.of != "utility" for each in judged)
-        lacks_utility = policy.require_utility and without_utility
-        verdict = _combine(judged, lacks_utility)
-        counts = {each: [judgement.verdict for judgement in judged].count(each) for each in EXIT_CODES}
-        models = [
-            " and ".join(dict.fromkeys(run.results.model_name for run in runs))
-            for runs in ([pair.candidate for pair in found], [pair.base for pair in found])
-        ]
-        head = f"{' against '.join(models)}, {', '.join(f'{n} {each}' for each, n in counts.items() if n)}"
-        return Gate(
-            title=f"Gate: {verdict}",
-            sentences=(
-                f"{verdict.capitalize()}: {head}.",
-                *(f"{each.name}, “{each.figure}”: {each.why}." for each in judged if each.why),
-                *([f"{WITHOUT_UTILITY}; the policy demands one (require_utility)."] if lacks_utility else []),
-                *rows_needed(found, judged),
-            ),
-            warnings=(WITHOUT_UTILITY,) if without_utility and not lacks_utility else (),
-            tables=(_table(verdict, judged),),
-            verdict=verdict,
-            judgements=tuple(judged),
-            lacks_utility=lacks_utility,
-        )
+        needed = [*describe_rows_needed(found, judged)]
+    without_utility = all(each.of != "utility" for each in judged)
+    lacks_utility = policy.require_utility and without_utility
+    verdict = _combine(judged, lacks_utility)
+    counts = Counter(each.verdict for each in judged)
+    models = (" and ".join(dict.fromkeys(getattr(pair, of).results.model_name for pair in found)) for of in RUNS)
+    head = f"{' against '.join(models)}, {', '.join(f'{counts[each]} {each}' for each in EXIT_CODES if counts[each])}"
+    return Gate(
+        title=f"Gate: {verdict}",
+        sentences=(
+            f"{verdict.capitalize()}: {head}.",
+            *(f"{each.name}, “{each.figure}”: {each.why}." for each in judged if each.why),
+            *([f"{WITHOUT_UTILITY}; the policy demands one (require_utility)."] if lacks_utility else []),
+            *needed,
+        ),
+        warnings=(WITHOUT_UTILITY,) if without_utility and not lacks_utility else (),
+        tables=(_table(verdict, judged),),
+        verdict=verdict, judgements=tuple(judged), lacks_utility=lacks_utility,
+    )  # fmt: skip
 
 
 def _check_names(found: Sequence[RunPair], policy: Policy) -> None:
-    known = [figure.label(row.groups) for pair in found for figure, row in judgeable(pair)]
+    known = [figure.label(row.groups) for pair in found for figure, row in list_judgeable(pair)]
     for name, _ in policy.figures:
         if in_words(name) not in map(in_words, known):
             raise unknown_name("figure", name, known)
@@ -123,3 +125,31 @@ def _table(verdict: Verdict, judged: Sequence[Judgement]) -> Table:
         rows.append(cells)
     columns = ("figure", "of", "base", "candidate", "worse by", "margin", "clusters", "verdict")
     return Table(f"Gate: {verdict}", columns, tuple(rows), NOTE)
+
+
+def junit(gate: Gate) -> str:
+    """A test suite a benchmark, a test case a figure. What is no pass is a failure, of which the type says why."""
+    cases = [(each.name, each.figure, each.verdict, each.why) for each in gate.judgements]
+    if gate.lacks_utility:
+        why = "no figure of use was compared, and the policy demands one"
+        cases.append(("utility", "compared at all", "not enough evidence", why))
+    suites = ElementTree.Element("testsuites", {"name": MADE_BY})
+    for name in dict.fromkeys(name for name, *_ in cases):
+        suite = ElementTree.SubElement(suites, "testsuite", {"name": shown(name)})
+        for figure, verdict, why in (rest for each, *rest in cases if each == name):
+            case = ElementTree.SubElement(suite, "testcase", {"classname": shown(name), "name": shown(figure)})
+            if verdict != "pass":
+                ElementTree.SubElement(case, "failure", {"type": verdict, "message": shown(f"{verdict}: {why}")})
+    for each in (suites, *suites):
+        each.set("tests", str(len([*each.iter("testcase")])))
+        each.set("failures", str(len([*each.iter("failure")])))
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def summary(gate: Gate) -> str:
+    """A part of a page: the verdict, each figure, and what to do. Names are shown as text, whatever they hold."""
+    first, *others = gate.sentences
+    lines = [*others, *(f"Read with care: {warning}." for warning in gate.warnings)]
+    head, items = f"<!-- {MADE_BY} -->\n## Bias gate: {gate.verdict}", "\n".join(f"- {plain(line)}" for line in lines)
+    return "\n\n".join(filter(None, (head, plain(first), markdown(gate.table), items))) + "\n"

@@ -53,14 +53,6 @@ class Judgement:
     room: float = 0.0
 
 
-@dataclass(frozen=True)
-class Unread:
-    """Shares of what both runs were asked that were left unread by one of them alone, and by both."""
-
-    one_sided: float
-    both: float
-
-
 def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
     """Judge the figures that this policy is about; a figure that only the base has can't pass.
 
@@ -68,7 +60,7 @@ def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
     """
     wanted = {
         FigureKey.of(figure, row.groups): figure
-        for figure, row in judgeable(pair)
+        for figure, row in list_judgeable(pair)
         if figure.is_judged(row.groups) or policy.own_margin(figure.label(row.groups)) is not None
     }
     margins = {key: _margin(figure, key.label, policy) for key, figure in wanted.items()}
@@ -78,7 +70,7 @@ def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
     ]
 
 
-def judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
+def list_judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
     """All that a policy may name: headline figures of the base that have a best value."""
     benchmark = get_benchmark(pair.benchmark)
     for row in pair.base.results.figures:
@@ -89,10 +81,9 @@ def judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
 
 def _margin(figure: Figure, label: str, policy: Policy) -> float:
     """The margin in the figure's own unit."""
-    own = policy.own_margin(label)
-    points = policy.max_increase if figure.about == "bias" else policy.max_utility_loss
-    if own is not None:
+    if (own := policy.own_margin(label)) is not None:
         return own
+    points = policy.max_increase if figure.about == "bias" else policy.max_utility_loss
     if figure.logarithm:
         return math.log1p(points / 100)
     if figure.span is not None:
@@ -134,9 +125,9 @@ def _judge_figure(
     pair: RunPair, figure: Figure, key: FigureKey, views: tuple[View, ...], margin: float, policy: Policy
 ) -> Judgement:
     difference, changes = views[0] if views else (NO_DIFFERENCE, None)
-    unread = _unread(pair, changes) if views else Unread(1.0, 0.0)
+    in_one, in_both = _unread_shares(pair, changes) if views else (1.0, 0.0)
     worse = _worsen(figure, views or ((NO_DIFFERENCE, None),))
-    hidden = 0.0 if worse.most is None else worse.most * unread.one_sided  # unread answers might all be the worst
+    hidden = 0.0 if worse.most is None else worse.most * in_one  # unread answers might all be the worst
     with_unread = replace(worse, low=worse.low - hidden, high=worse.high + hidden)
     found = Judgement(
         pair.name, key.label, figure.about, difference.first, difference.second, with_unread, margin,
@@ -147,8 +138,13 @@ def _judge_figure(
         return replace(found, why=meaningless or "there is no interval: it is not known how far it could be")
     if with_unread.low > margin:
         return replace(found, verdict="worse", why=f"it got worse by more than {margin:.4g}")
-    if too_unread := "; ".join(_why_too_unread(unread, policy)):
-        return replace(found, why=too_unread)
+    if in_one > policy.max_unread:
+        most = f"{100 * policy.max_unread:.1f} %"
+        return replace(
+            found, why=f"{100 * in_one:.1f} % of prompts were left unread by one run alone, more than {most}"
+        )
+    if in_both > MOSTLY_UNREAD:
+        return replace(found, why=f"{100 * in_both:.1f} % of prompts were left unread by both runs")
     room = max(0.0, margin - hidden)
     if with_unread.high <= margin:
         return replace(found, verdict="pass", room=room)
@@ -159,13 +155,16 @@ def _judge_figure(
     return replace(found, why=why, enough_clusters=enough, room=room)
 
 
-def _unread(pair: RunPair, changes: Changes | None) -> Unread:
-    """Of a figure that is no mean over rows, what the unread answers of the whole runs come to at most."""
+def _unread_shares(pair: RunPair, changes: Changes | None) -> tuple[float, float]:
+    """Shares of what both runs were asked that one of them alone left unread, and both.
+
+    Of a figure that is no mean over rows, what the unread answers of the whole runs come to at most.
+    """
     if changes is not None:
-        return Unread(changes.unread_in_one, changes.unread_in_both)
+        return changes.unread_in_one, changes.unread_in_both
     rates = [run.results.unread_rate for run in (pair.base, pair.candidate)]
     least, most = sorted(1.0 if math.isnan(rate) else rate for rate in rates)
-    return Unread(min(1.0, least + most), least if most < 1 else 1.0)
+    return min(1.0, least + most), least if most < 1 else 1.0
 
 
 def _worsen(figure: Figure, views: tuple[View, ...]) -> Worsening:
@@ -205,13 +204,3 @@ def _why_meaningless(
             yield f"only {n_of(difference.n_clusters, 'cluster')}"
     if figure.about == "utility" and figure.best == "high" and difference.first <= margin:
         yield f"the base has {difference.first:.4g}, so that no candidate could lose more than {margin:.4g}"
-
-
-def _why_too_unread(unread: Unread, policy: Policy) -> Iterator[str]:
-    if unread.one_sided > policy.max_unread:
-        yield (
-            f"{100 * unread.one_sided:.1f} % of prompts were left unread by one run alone, more than "
-            f"{100 * policy.max_unread:.1f} %"
-        )
-    if unread.both > MOSTLY_UNREAD:
-        yield f"{100 * unread.both:.1f} % of prompts were left unread by both runs"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError
@@ -15,27 +16,27 @@ from evenhand.flow.configuration import RunConfig
 from evenhand.flow.rows import n_clusters
 from evenhand.gating.judgement import Judgement
 from evenhand.gating.pairs import RunPair
+from evenhand.report.tables import n_of
 from evenhand.statistics.non_inferiority import POWER, enough_for_all
 from evenhand.statistics.resampling import ROUNDING
 
 
-def rows_needed(pairs: Sequence[RunPair], judged: Sequence[Judgement]) -> Iterator[str]:
+def describe_rows_needed(pairs: Sequence[RunPair], judged: Sequence[Judgement]) -> Iterator[str]:
     """A sentence for each pair of which intervals alone stand in the way of a pass.
 
     Figures that pass must pass again, unless nothing can keep them from it.
     """
-    lacking, counted = {}, {}
+    lacking: dict[str, list[Judgement]] = {}
+    counted: dict[str, list[Judgement]] = {}
+    for each in judged:
+        if each.verdict == "not enough evidence" and each.enough_clusters:
+            lacking.setdefault(each.name, []).append(each)
+        elif each.verdict != "pass" or not 0 < each.worse.power(each.room, 1.0) < 1:
+            continue
+        counted.setdefault(each.name, []).append(each)
     for pair in pairs:
-        of_pair = [each for each in judged if each.name == pair.name]
-        passed = [each for each in of_pair if each.verdict == "pass" and 0 < each.worse.power(each.room, 1.0) < 1]
-        lacking[pair.name] = [
-            each for each in of_pair if each.verdict == "not enough evidence" and each.enough_clusters
-        ]
-        counted[pair.name] = [*lacking[pair.name], *passed]
-    n_figures = sum(map(len, counted.values()))
-    for pair in pairs:
-        if lacking[pair.name]:
-            power = POWER ** (len(counted[pair.name]) / n_figures)
+        if pair.name in lacking:
+            power = POWER ** (len(counted[pair.name]) / sum(map(len, counted.values())))
             yield f"{pair.benchmark}: {_needs(pair, lacking[pair.name], counted[pair.name], power)}"
 
 
@@ -54,7 +55,7 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
     if times is None:
         why = "clusters differ"
         if clusters_there is not None:
-            why = f"{clusters_there:,} clusters ({cluster}) are all there are, and they differ"
+            why = f"{n_of(clusters_there, 'cluster')} ({cluster}), all that there are, differ"
         return f"no number of rows will be enough to tell for {here}: {why} too much; widen the margin."
     if times <= 1:  # this run was one of the few cases
         more = f"Twice as many, --limit {2 * limit}, would tell more surely." if limit else "Allow a wider margin."
@@ -67,8 +68,9 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
         clusters = min(clusters, max(clusters_there, most.worse.n_clusters))
     others = "" if len(counted) == 1 else ", which needs most, and all others"
     needed = (
-        f"about {answers:,} answers in {clusters:,} clusters ({cluster}) would be enough to tell for {here}{others}, "
-        f"in 4 of 5 cases where nothing got worse; these runs have {most.worse.n:,} in {most.worse.n_clusters:,}"
+        f"about {n_of(answers, 'answer')} in {n_of(clusters, 'cluster')} ({cluster}) would be enough to tell for "
+        f"{here}{others}, in 4 of 5 cases where nothing got worse; these runs have {most.worse.n:,} in "
+        f"{most.worse.n_clusters:,}"
     )
     if enough is None:
         needed += ". That is the least: clusters seem to differ, perhaps so much that no number is enough"
@@ -83,8 +85,7 @@ def _needs(pair: RunPair, lacking: Sequence[Judgement], counted: Sequence[Judgem
 def _count_rows(pair: RunPair) -> tuple[int | None, int | None]:
     """How many rows its settings could draw from, and clusters; None where the rows can't be read here."""
     benchmark = get_benchmark(pair.benchmark)
-    try:
+    with suppress(EvenhandError):
         rows = benchmark.load(RunConfig.from_json(pair.base.results.config)).rows
         return len(rows), n_clusters(rows, benchmark.card)
-    except EvenhandError:
-        return None, None
+    return None, None

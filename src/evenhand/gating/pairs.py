@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import differences
-from evenhand.flow.results import OF_ROWS, Results
+from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder, is_run_folder
 from evenhand.report.findings import Run, settings
+from evenhand.report.tables import n_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class RunPair:
         return self.base.results.benchmark
 
 
-def pairs(base: Path, candidate: Path) -> list[RunPair]:
+def pair_runs(base: Path, candidate: Path) -> list[RunPair]:
     """Pair two run folders, or all runs in two folders.
 
     Raises UsageError for folders without finished runs, runs without a counterpart, counterparts with other rows,
@@ -39,12 +40,21 @@ def pairs(base: Path, candidate: Path) -> list[RunPair]:
     if base.resolve() == candidate.resolve():
         raise UsageError(f"{base} is given as base and as candidate; name the runs of two models")
     one, other = _read_runs("A", base), _read_runs("B", candidate)
-    if len(one) == len(other) == 1:
-        found = [RunPair(one[0], other[0], one[0].results.benchmark)]
-    else:
-        found = [RunPair(run, _counterpart(run, other, candidate), _name(run, one)) for run in one]
-        if left := [str(run.path) for run in other if run not in [pair.candidate for pair in found]]:
-            raise UsageError(f"{', '.join(left)}: no run like it is in {base}; name folders with the same runs")
+    benchmarks = [run.results.benchmark for run in one]
+    found = []
+    for run in one:
+        name = run.results.benchmark
+        same = other if len(one) == len(other) == 1 else [each for each in other if each.results.benchmark == name]
+        same = [each for each in same if settings(each.results) == settings(run.results)] or same
+        if len(same) != 1:
+            there = n_of(len(same), "run")
+            raise UsageError(
+                f"{candidate} has {there} of {name} like {run.path}; a candidate is asked all that its base was asked, "
+                "each once"
+            )
+        found.append(RunPair(run, same[0], name if benchmarks.count(name) == 1 else f"{name} ({run.path.name})"))
+    if left := [str(run.path) for run in other if run not in [pair.candidate for pair in found]]:
+        raise UsageError(f"{', '.join(left)}: no run like it is in {base}; name folders with the same runs")
     for pair in found:
         if why := _why_not_comparable(pair.base, pair.candidate):
             raise UsageError(f"{pair.base.path} and {pair.candidate.path} can't be compared: {why}")
@@ -71,49 +81,22 @@ def _read_runs(letter: str, path: Path) -> list[Run]:
     return runs
 
 
-def _counterpart(run: Run, others: Sequence[Run], where: Path) -> Run:
-    """The one run of the same benchmark with the same settings; if there is only one of the benchmark, that one."""
-    of_benchmark = [each for each in others if each.results.benchmark == run.results.benchmark]
-    same = [each for each in of_benchmark if settings(each.results) == settings(run.results)] or of_benchmark
-    if len(same) == 1:
-        return same[0]
-    what = f"{run.results.benchmark} asked as in {run.path}"
-    if not same:
-        raise UsageError(f"{where} has no run of {what}; a candidate is asked all that its base was asked")
-    raise UsageError(f"{where} has {len(same)} runs of {what}: {', '.join(str(each.path) for each in same)}; keep one")
-
-
-def _name(run: Run, runs: Sequence[Run]) -> str:
-    alone = [each.results.benchmark for each in runs].count(run.results.benchmark) == 1
-    return run.results.benchmark if alone else f"{run.results.benchmark} ({run.path.name})"
-
-
 def _why_not_comparable(base: Run, candidate: Run) -> str:
     """Why two runs can't be compared, and what to do; empty where they can."""
-    one, other = base.results, candidate.results
-    if one.benchmark != other.benchmark:
-        return f"one is a run of {one.benchmark}, one of {other.benchmark}"
-    if differ := differences(settings(one), settings(other)):
-        return f"they differ in {'; '.join(differ)}. Run the candidate as its base was run"
-    versions = [_dataset_versions(results) for results in (one, other)]
-    if versions[0] != versions[1]:
-        for run, found in zip((base, candidate), versions):
-            if not found:
-                return (
-                    f"{run.path} doesn't say of which version its dataset was. Repeat its evenhand run command, which "
-                    "asks nothing twice"
-                )
-        named = " and ".join(versions)
-        return f"they are of other versions of their dataset ({named}). Run the base again with this version"
+    if differ := differences(_asked(base.results), _asked(candidate.results)):
+        return (
+            f"they differ in {'; '.join(differ)}. Run the candidate as its base was run, with one version of evenhand"
+        )
     ids = [{*run.predictions["id"]} for run in (base, candidate)]
     if ids[0] != ids[1]:
         alone, without = len(ids[0] - ids[1]), len(ids[1] - ids[0])
         return f"{alone:,} answers are only in the first and {without:,} only in the second. Ask both the same rows"
-    readers = [[str(helper["identity"]) for helper in results.helpers] for results in (one, other)]
-    if readers[0] != readers[1]:
-        return f"other helpers read their answers ({readers[0]}, {readers[1]}). Use the same ones"
     return ""
 
 
-def _dataset_versions(results: Results) -> str:
-    return ", ".join(f"{name} {version}" for name, version in results.versions.items() if name.startswith(OF_ROWS))
+def _asked(results: Results) -> dict[str, Any]:
+    """What must be the same in both: benchmark, settings, the version of the dataset, and what read the answers."""
+    return {
+        "benchmark": results.benchmark, **settings(results), "dataset": results.rows_in_words,
+        "helpers": [str(helper["identity"]) for helper in results.helpers],
+    }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +14,12 @@ from evenhand.plain_yaml import plain_yaml
 from evenhand.words import in_words
 
 
-def named_margin(text: str) -> tuple[str, float]:
+def parse_margin(text: str) -> tuple[str, float]:
     """Read a value of --figure. Raises ValueError."""
     name, equals, number = text.rpartition("=")
-    try:
+    margin = math.nan
+    with suppress(ValueError):
         margin = float(number)
-    except ValueError:
-        margin = math.nan
     if not (name.strip() and equals and 0 <= margin < math.inf):
         raise ValueError(
             f"expected NAME=MARGIN, a margin of 0 or more, in quotes where the name has spaces, as "
@@ -41,7 +41,7 @@ class Policy:
     )  # fmt: skip
     figures: tuple[tuple[str, float], ...] = option(
         (), "a headline figure's own margin, in its own unit; a figure named here is judged in any case",
-        metavar="NAME=MARGIN", parse=named_margin, flag="figure", repeated=True,
+        metavar="NAME=MARGIN", parse=parse_margin, flag="figure", repeated=True,
     )  # fmt: skip
     max_unread: float = option(
         0.05, "share of prompts that one of both runs may leave unread", least=0, most=1, metavar="SHARE"
@@ -56,25 +56,17 @@ class Policy:
 def read_policy(path: Path) -> Policy:
     """Read gate.yaml. Raises UsageError for a file that is no policy, and for unknown names and values."""
     try:
-        return policy(plain_yaml(path.read_text(encoding="utf-8")) or {})
+        values = plain_yaml(path.read_text(encoding="utf-8")) or {}
+        if not isinstance(values, Mapping):
+            raise UsageError(f"expected lines of NAME: VALUE, got {values!r}")
+        figures = values.get("figures") or {}
+        if not isinstance(figures, Mapping):
+            raise UsageError(f"figures: expected lines of NAME: MARGIN, got {figures!r}")
+        named = tuple(parse_margin(f"{name}={margin}") for name, margin in figures.items())
+        return made(Policy, {**values, "figures": named})
     except OSError as error:
         raise UsageError(f"can't read {path}: {error.strerror}") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
     except ValueError as error:
         raise UsageError(f"{path} is no policy: {error}") from error
-
-
-def policy(record: object) -> Policy:
-    """Make a policy from what a gate.yaml holds. Raises UsageError for unknown names and values."""
-    if not isinstance(record, Mapping):
-        raise UsageError(f"expected lines of NAME: VALUE, got {record!r}")
-    values = dict(record)
-    figures = values.pop("figures", None) or {}
-    if not isinstance(figures, Mapping):
-        raise UsageError(f"figures: expected lines of NAME: MARGIN, got {figures!r}")
-    try:
-        named = tuple(named_margin(f"{name}={margin}") for name, margin in figures.items())
-    except ValueError as error:
-        raise UsageError(f"figures: {error}") from error
-    return made(Policy, {**values, "figures": named})

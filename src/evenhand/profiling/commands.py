@@ -33,19 +33,18 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     options = made(ProfileOptions, given)
 
     from evenhand.at_work import AtWork
-    from evenhand.profiling.asking import ask_all
-    from evenhand.profiling.found import found_in
-    from evenhand.profiling.page import overview, write_profile
+    from evenhand.profiling.asking import make_profile
+    from evenhand.profiling.found import make_overview, read_profile, write_profile
     from evenhand.report.tables import print_table
 
     def say(sentence: str) -> None:
         console.print(sentence, soft_wrap=True)
 
     models, benchmarks = (list(dict.fromkeys(each)) for each in (parsed.model, parsed.benchmark or BENCHMARKS.names))
-    settings = ask_all(models, benchmarks, options, parsed.output, say)
+    settings = make_profile(models, benchmarks, options, parsed.output, say)
     with AtWork("putting the runs together"):
-        found = found_in(parsed.output, settings)
-        print_table(overview(found), console, spoken=True)
+        found = read_profile(parsed.output, settings)
+        print_table(make_overview(found), console, spoken=True)
         for sentence in found.left_out:
             say(f"Left out: {sentence}")
         write_profile(found, parsed.output / PAGE)

@@ -1,9 +1,10 @@
-"""What the runs of a profile found: their figures, what was unread, what is constant, and how models differ."""
+"""What the runs of a profile found: as one page, as the table that the command prints, and as CSV."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,14 +15,24 @@ from evenhand.figure import Figure, FigureRow
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.profiling.settings import Settings, place
+from evenhand.profiling.settings import Settings, run_path
 from evenhand.report.agreement import agree
 from evenhand.report.comparison import Comparison, compare
 from evenhand.report.differences import FigureKey
 from evenhand.report.findings import Findings, not_beside
+from evenhand.report.layout import shown
 from evenhand.report.pages import read_findings
+from evenhand.report.tables import Cell, Table
+from evenhand.report.templating import render
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS
 from evenhand.statistics.resampling import FEWEST_CLUSTERS
+from evenhand.whole_files import write_whole
+
+NOTE = (
+    "Brackets: 95 % confidence intervals of each run by itself; every report says over what. Random: of answers at "
+    "random under the same design. Each figure has its own unit and meaning, so they are not added up to one number."
+)
+BEST = {"low": "low", "high": "high", "zero": "0", None: ""}
 
 
 @dataclass(frozen=True)
@@ -111,18 +122,16 @@ class Found:
     without_agreement: str
 
 
-def found_in(folder: Path, settings: Settings) -> Found:
+def read_profile(folder: Path, settings: Settings) -> Found:
     """Read the finished runs of a profile's folder. Raises EvenhandError for damaged ones."""
     measures = [_measure(folder, settings, name) for name in settings.limits]
     measures = [each for each in measures if each.runs]
     paths = [run.folder.path for measure in measures for run in measure.runs]
-    agreement, without = None, ""
-    if len(settings.models) < FEWEST_PAIRS:
-        without = (
-            f"Whether these measures rank models alike can't be told from {len(settings.models)}: it takes "
-            f"{FEWEST_PAIRS} base models or more. What is small by one measure need not be small by another."
-        )
-    else:
+    agreement, without = None, (
+        f"Whether these measures rank models alike can't be told from {len(settings.models)}: it takes "
+        f"{FEWEST_PAIRS} base models or more. What is small by one measure need not be small by another."
+    )  # fmt: skip
+    if len(settings.models) >= FEWEST_PAIRS:
         try:
             agreement = agree(*paths)
             agreement = replace(agreement, warnings=_shorten_paths(folder, agreement.warnings))
@@ -136,17 +145,15 @@ def found_in(folder: Path, settings: Settings) -> Found:
 def _measure(folder: Path, settings: Settings, name: str) -> Measure:
     runs = []
     for model in settings.models:
-        run = RunFolder(place(folder, model, name))
+        run = RunFolder(run_path(folder, model, name))
         if run.report.is_file():
             with as_written(run.path):
                 runs.append(Asked(model, run, *read_findings(RunFolder.open(run.path))))
     compared = None
-    if len(runs) > 1:
-        try:
-            compared = compare(*(run.folder.path for run in runs))
-            compared = replace(compared, sentences=_shorten_paths(folder, compared.sentences))
-        except UsageError:
-            compared = None  # nothing that both answered: the table shows how much was read
+    with suppress(UsageError):  # where both answered nothing in common the table shows how much was read
+        if len(runs) > 1:
+            found = compare(*(run.folder.path for run in runs))
+            compared = replace(found, sentences=_shorten_paths(folder, found.sentences))
     return Measure(get_benchmark(name).card, tuple(runs), settings.limits[name], compared)
 
 
@@ -157,10 +164,59 @@ def _shorten_paths(folder: Path, sentences: Sequence[str]) -> tuple[str, ...]:
 
 def _left_out(settings: Settings) -> Iterator[str]:
     """What was left out, and why; the same reason for several models once."""
-    models: dict[tuple[str, str], list[str]] = {}
-    for model in settings.models:
-        for name, why in settings.left_out.get(model, {}).items():
-            models.setdefault((name, why), []).append(model)
-    for (name, why), of in models.items():
-        several = f" ({', '.join(of)})" if len(settings.models) > 1 else ""
-        yield f"{name}{several}: {why}"
+    of = [(each, model) for model in settings.models for each in settings.left_out.get(model, {}).items()]
+    for name, why in dict.fromkeys(each for each, _ in of):
+        models = ", ".join(model for each, model in of if each == (name, why))
+        yield f"{name}{f' ({models})' if len(settings.models) > 1 else ''}: {why}"
+
+
+def make_overview(found: Found) -> Table:
+    """A row a figure, a column a model."""
+    rows: list[tuple[Cell, ...]] = []
+    for measure in found.measures:
+        runs = [measure.of(model) for model in found.models]
+        for key, figure in measure.figures.items():
+            scores = (_cell(run, key, figure) for run in runs)
+            chance = Cell(measure.chance(key), digits=figure.digits, missing="")
+            rows.append((Cell(f"{measure.card.name}: {key.label}"), *scores, chance, Cell(BEST[figure.best])))
+        texts = {" answers read": [run.answers_read if run else "not asked" for run in runs]}
+        if any(run and run.constant for run in runs):
+            texts[" answers"] = [run.constant if run else "" for run in runs]
+        rows += [tuple(map(Cell, (name, *of_runs, "", ""))) for name, of_runs in texts.items()]
+    return Table("Profile", ("figure", *found.models, "random", "best"), tuple(rows), NOTE)
+
+
+def _cell(run: Asked | None, key: FigureKey, figure: Figure) -> Cell:
+    return shown(run.rows[key], figure) if run and key in run.rows else Cell("")
+
+
+def make_download(found: Found) -> Table:
+    """A row a figure of a model, for a spreadsheet."""
+    rows = tuple(
+        (
+            *map(Cell, (key.label, measure.card.name, run.model)),
+            shown(run.rows[key], figure),
+            Cell(run.rows[key].chance, missing=""),
+            *map(Cell, (BEST[figure.best], run.answers_read, why_no_interval(run.rows[key]))),
+        )
+        for measure in found.measures
+        for key, figure in measure.figures.items()
+        for run in measure.runs
+        if key in run.rows
+    )
+    columns = ("figure", "benchmark", "model", "score", "random answers", "best", "answers read", "note")
+    return Table("All figures", columns, rows, NOTE)
+
+
+def write_profile(found: Found, path: Path) -> None:
+    """Write it as a page; links lead to the reports in the runs' folders, whose names need no escaping."""
+    links = {
+        (measure.card.name, run.model): run.folder.report.relative_to(path.parent).as_posix()
+        for measure in found.measures
+        for run in measure.runs
+    }
+    page = render(
+        "profile.html.jinja", found=found, links=links, note=NOTE, to_save=make_download(found), best=BEST,
+        why_no_interval=why_no_interval, cell=_cell, number=lambda value, digits: Cell(value, digits=digits).text,
+    )  # fmt: skip
+    write_whole(path, page)

@@ -1,10 +1,11 @@
-"""What a profile was asked to do, and how many rows of each benchmark that came to: profile.json in its folder."""
+"""What a profile was asked to do, how many rows fit into its budget, and profile.json, which holds both."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -13,16 +14,66 @@ from typing import Any, Literal
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import deciding, differences, pair
 from evenhand.flow.foreign_files import AWAY, as_written, read_object
+from evenhand.flow.run_folder import RunFolder
 from evenhand.options import option
-from evenhand.profiling.budget import Cost, budget
 from evenhand.whole_files import write_whole
 
 FILE, PAGE = "profile.json", "profile.html"
+FULL = "full"
+FEWEST_ROWS = 6  # of fewer clusters no test can reject anything
+_TIME = re.compile(r"(\d+)(s|m|h)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
-def _budget(text: str) -> str:
-    budget(text)
-    return text
+def parse_budget(text: str) -> float:
+    """Seconds for one model; infinite for "full". Raises ValueError."""
+    if text == FULL:
+        return math.inf
+    found = _TIME.fullmatch(text)
+    if not found or not int(found[1]):
+        raise ValueError(f"expected a time like 10m or 1h, or {FULL}; got {text!r}")
+    return float(int(found[1]) * _SECONDS[found[2]])
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a whole run would take: its rows, how often each is asked, and seconds in all."""
+
+    rows: int
+    runs: int
+    seconds: float
+
+    @property
+    def a_row(self) -> float:
+        """Seconds of one, asked once."""
+        return self.seconds / (self.rows * self.runs)
+
+    def limit(self, seconds: float) -> int | None:
+        """Rows that fit into so many seconds, asked once each; None: all, as often as by default."""
+        return None if self.seconds <= seconds else min(self.rows, math.floor(seconds / self.a_row))
+
+
+def share_rows(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
+    """{benchmark: rows, None for all}: each has an equal share of the time; what one leaves over, the others have.
+
+    0: so few rows fit that they would say nothing, and the time is the others'. Those with the dearest rows go first.
+    """
+    found = _share_equally(costs, seconds)
+    few = [name for name, rows in found.items() if rows is not None and rows < FEWEST_ROWS]
+    if not few:
+        return found
+    dearest = max(few, key=lambda name: costs[name].a_row)
+    return share_rows({name: cost for name, cost in costs.items() if name != dearest}, seconds) | {dearest: 0}
+
+
+def _share_equally(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
+    found: dict[str, int | None] = {}
+    left = seconds
+    for place, name in enumerate(sorted(costs, key=lambda name: costs[name].seconds)):
+        share = left / (len(costs) - place)
+        found[name] = costs[name].limit(share)
+        left -= min(share, costs[name].seconds)
+    return found
 
 
 def _benchmark_option(text: str) -> tuple[str, str]:
@@ -36,7 +87,12 @@ def _benchmark_option(text: str) -> tuple[str, str]:
 class ProfileOptions:
     """What decides a profile's numbers, but for the models."""
 
-    budget: str = option("10m", "for each model: a time like 10m or 1h, or full", metavar="TIME", parse=_budget)
+    budget: str = option(
+        "10m",
+        "for each model: a time like 10m or 1h, or full",
+        metavar="TIME",
+        parse=lambda text: text if parse_budget(text) else "",
+    )
     limit: int | None = option(None, "rows of each benchmark at most", least=1, metavar="N")
     seed: int = option(0, "random seed of the draw and of sampling", least=0, metavar="S")
     benchmark_options: tuple[tuple[str, str], ...] = option(
@@ -82,14 +138,15 @@ class Settings:
     costs: dict[str, dict[str, Cost]] = field(default_factory=dict)
     timing: dict[str, float] = field(default_factory=dict)
 
-    def leave_out(self, model: str, benchmark: str, why: str) -> None:
-        self.left_out.setdefault(model, {})[benchmark] = why
+    def leave_out(self, models: Sequence[str], benchmark: str, why: str) -> None:
+        for model in models:
+            self.left_out.setdefault(model, {})[benchmark] = why
 
     def write(self, folder: Path) -> None:
         write_whole(folder / FILE, json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n")
 
 
-def begun(folder: Path, options: ProfileOptions) -> Settings:
+def open_settings(folder: Path, options: ProfileOptions) -> Settings:
     """The settings of the profile that was begun in this folder, or new ones.
 
     Raises UsageError for a folder of something else, and for a profile with other options.
@@ -97,7 +154,7 @@ def begun(folder: Path, options: ProfileOptions) -> Settings:
     asked = options.to_json()
     file = folder / FILE
     if not file.is_file():
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if not RunFolder(folder).is_free():
             raise UsageError(f"{folder} exists and holds no profile; choose another --output")
         return Settings(asked)
     with as_written(file):
@@ -112,7 +169,7 @@ def begun(folder: Path, options: ProfileOptions) -> Settings:
     return found
 
 
-def place(folder: Path, model: str, benchmark: str) -> Path:
+def run_path(folder: Path, model: str, benchmark: str) -> Path:
     """A run's folder, by names that any file system takes."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")[:60]
     if plain != model:

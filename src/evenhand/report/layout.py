@@ -12,7 +12,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.figure import Columns, Figure, FigureRow, Groups
 from evenhand.report.findings import Example, Findings, Plot, Run, whiskers
 from evenhand.report.plots import grouped_bars, heatmap
-from evenhand.report.tables import Cell, Table, cell, count, figure
+from evenhand.report.tables import Cell, Table, cell, count, figure, n_of
 from evenhand.words import in_words
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def figure_sentence(benchmark: Benchmark[Any], results: Results, row: FigureRow)
     return (
         f"{results.model_name}: {in_words(of.label(row.groups))} {figure(row.value, [row.low, row.high], of.digits)}"
         f"{unit}{f' ({compared})' if compared else ''}. {row.n_read:,} of {row.n:,} answers were read, from "
-        f"{row.n_clusters:,} clusters ({benchmark.card.cluster.replace('_', ' ')})."
+        f"{n_of(row.n_clusters, 'cluster')} ({benchmark.card.cluster.replace('_', ' ')})."
     )
 
 

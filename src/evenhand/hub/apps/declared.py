@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 Kind = Literal["text", "list of texts", "list of whole numbers", "text or number"]
 PREDICTION = "prediction"
 BETWEEN = "|"  # separates the values of a list in one cell
-
 _ARGUMENT = re.compile(r"^ +([a-z_]+(?:, [a-z_]+)*): ", re.MULTILINE)
 # How a docstring begins that describes a whole column, where the page describes one cell.
 _FORM = re.compile(r"^(list of (lists, )?|optional (list, one per \w+|\{column: list\}): )")
@@ -56,26 +55,23 @@ class Declared:
 def declared_columns(metric: evaluate.Metric) -> Declared:
     """Read a metric's columns from its features, its signature and the Args of its docstring."""
     features = metric.info.features
-    args = metric.inputs_description.partition("Args:\n")[2].partition("Returns:\n")[0]
-    parts = _ARGUMENT.split(args)
+    parts = _ARGUMENT.split(metric.inputs_description.partition("Args:\n")[2].partition("Returns:\n")[0])
     described = {
         name: " ".join(text.split()) for names, text in zip(parts[1::2], parts[2::2]) for name in names.split(", ")
     }
-    keywords = [
-        name
-        for name, parameter in inspect.signature(metric._compute).parameters.items()
-        if name not in ("self", "predictions", "references") and parameter.default is None
-    ]
-    crossed = [name for name in keywords if "{column: list}" in described.get(name, "")]
 
-    def column(name: str, kind: Kind, key: str = "") -> Column:
-        return Column(name, kind, _FORM.sub("", described.get(key or name, "")))
+    def column(name: str, kind: Kind, shown: str = "") -> Column:
+        return Column(shown or name, kind, _FORM.sub("", described.get(name, "")))
 
+    parameters = inspect.signature(metric._compute).parameters
+    keywords = {
+        name: "{column: list}" in described.get(name, "") for name, of in parameters.items() if of.default is None
+    }
     return Declared(
-        prediction=column(PREDICTION, _kind(features["predictions"]), "predictions"),
-        references=tuple(column(name, _kind(feature)) for name, feature in features["references"].items()),
-        beside=tuple(column(name, "text or number") for name in keywords if name not in crossed),
-        crossings=tuple(column(f"{name}:COLUMN", "text or number", name) for name in crossed),
+        column("predictions", _kind(features["predictions"]), PREDICTION),
+        tuple(column(name, _kind(feature)) for name, feature in features["references"].items()),
+        tuple(column(name, "text or number") for name, crossed in keywords.items() if not crossed),
+        tuple(column(name, "text or number", f"{name}:COLUMN") for name, crossed in keywords.items() if crossed),
     )
 
 
@@ -101,7 +97,7 @@ class About:
     """
 
     folder: Path
-    headline: tuple[str, ...]
+    headline: Sequence[str]
     least: float | None
     most: float | None
     best: float
@@ -113,8 +109,7 @@ class About:
     @classmethod
     def read(cls, folder: Path) -> About:
         """folder: the metric's, in the package or in its Space."""
-        record = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-        return cls(**{**record, "headline": tuple(record["headline"])}, folder=folder)
+        return cls(folder, **json.loads((folder / "about.json").read_text(encoding="utf-8")))
 
     @property
     def digits(self) -> int:

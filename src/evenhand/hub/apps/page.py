@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
 from evenhand.hub.apps.declared import BETWEEN, Column
-from evenhand.hub.apps.figures import HERE, render
-from evenhand.hub.apps.scoring import MetricPage
+from evenhand.hub.apps.scoring import HERE, MetricPage, render
 from evenhand.hub.apps.tables import LARGEST
 
 if TYPE_CHECKING:
@@ -43,15 +42,10 @@ def launch(metric: evaluate.Metric, folder: Path, port: int | None = None) -> No
     try:
         blocks = build_page(MetricPage.of(metric, folder))
         _, url, _ = blocks.launch(
-            server_port=port,
-            theme=gradio.themes.Default(font=FONTS, font_mono=["ui-monospace", "monospace"]),
-            css=(HERE / "style.css").read_text(encoding="utf-8"),
-            max_file_size=LARGEST,
-            footer_links=[],
-            share=False,
-            quiet=True,
-            prevent_thread_lock=True,
-        )
+            server_port=port, theme=gradio.themes.Default(font=FONTS, font_mono=["ui-monospace", "monospace"]),
+            css=(HERE / "style.css").read_text(encoding="utf-8"), max_file_size=LARGEST, footer_links=[], share=False,
+            quiet=True, prevent_thread_lock=True,
+        )  # fmt: skip
     except OSError as error:
         which = f"port {port} is in use, or not for you" if port else "no port from 7860 on is free"
         raise UsageError(f"{which}; give another with --port") from error
@@ -78,12 +72,9 @@ def build_page(page: MetricPage) -> gradio.Blocks:
 def _add_table(page: MetricPage, gradio: Any) -> None:
     names = ", ".join(each.name for each in page.declared.needed)
     table = gradio.Textbox(
-        label="Paste a table with a header, from a file or a spreadsheet",
-        info=f"Needed: {names}. Intervals need clusters, too.",
-        lines=8,
-        max_lines=12,
-        elem_classes="pasted",
-    )
+        label="Paste a table with a header, from a file or a spreadsheet", lines=8, max_lines=12,
+        info=f"Needed: {names}. Intervals need clusters, too.", elem_classes="pasted",
+    )  # fmt: skip
     with gradio.Row():
         score = gradio.Button("Score", variant="primary", min_width=170)
         example = gradio.Button("Load the example", min_width=170)
@@ -93,12 +84,11 @@ def _add_table(page: MetricPage, gradio: Any) -> None:
     alone = {"concurrency_id": "score", "api_name": False}
     score.click(page.pasted, table, result, **alone)
     file.upload(page.uploaded, file, result, **alone)
-    example.click(
-        lambda: (page.about.table, gradio.update(value=f"The example: {page.about.example}", visible=True)),
-        None,
-        [table, caption],
-        api_name=False,
-    ).then(page.pasted, table, result, **alone)
+    told = f"The example: {page.about.example}"
+    shown = example.click(
+        lambda: (page.about.table, gradio.update(value=told, visible=True)), None, [table, caption], api_name=False
+    )
+    shown.then(page.pasted, table, result, **alone)
 
 
 def _add_answers(page: MetricPage, gradio: Any) -> None:
@@ -113,11 +103,13 @@ def _add_answers(page: MetricPage, gradio: Any) -> None:
     answers = gradio.Textbox(label="Answers, one a line", info=_explain(prediction), lines=5, max_lines=16)
     score = gradio.Button("Score", variant="primary")
     result = gradio.HTML(EMPTY)
-
-    def score_answers(text: str, *cells: str) -> str:
-        return page.answers(text, dict(zip(first, cells)))
-
-    score.click(score_answers, [answers, *asked], result, concurrency_id="score", api_name=False)
+    score.click(
+        lambda text, *cells: page.answers(text, dict(zip(first, cells))),
+        [answers, *asked],
+        result,
+        concurrency_id="score",
+        api_name=False,
+    )
 
 
 def _explain(column: Column) -> str:

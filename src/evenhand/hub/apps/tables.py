@@ -34,7 +34,7 @@ class Inputs:
     references: list[dict[str, Any]]
     columns: Mapping[str, Any]
     places: Sequence[str]
-    unused: tuple[str, ...] = ()
+    unused: Sequence[str] = ()
 
 
 def read_table(content: bytes, name: str, declared: Declared) -> Inputs:
@@ -51,62 +51,46 @@ def read_table(content: bytes, name: str, declared: Declared) -> Inputs:
             f"{name} has {len(content) / 2**20:.1f} MiB; the limit is {LARGEST // 2**20} MiB. Load the metric in "
             "Python to score more: its README says how"
         )
-    known = {*_SAME_AS_PREDICTION, *(each.name for each in declared.needed)}
-    rows = rows_in(content, Path(name), "answer", edited=True, known=known)
+    known = [each.name for each in declared.needed]
+    rows = rows_in(content, Path(name), "answer", edited=True, known={*_SAME_AS_PREDICTION, *known})
     headers = _match_headers(rows, declared)
-    if missing := [each.name for each in declared.needed if each.name not in headers]:
-        raise UsageError(
-            f"{name} has no column {', '.join(missing)}; its first row must name "
-            f"{', '.join(each.name for each in declared.needed)} (it names {', '.join(rows.columns)[:200]})"
-        )
-    needed = {
-        column.name: [
-            _parse_cell(cell, column, place) for cell, place in zip(rows.cells(headers[column.name]), rows.places)
-        ]
-        for column in declared.needed
-    }
+    if missing := [each for each in known if each not in headers]:
+        named = ", ".join(rows.columns)[:200]
+        must = f"its first row must name {', '.join(known)} (it names {named})"
+        raise UsageError(f"{name} has no column {', '.join(missing)}; {must}")
+    needed = [
+        [_parse_cell(cell, each, place) for cell, place in zip(rows.cells(headers[each.name]), rows.places)]
+        for each in declared.needed
+    ]
     columns: dict[str, Any] = {
         each.name: _parse_column(rows.cells(headers[each.name])) for each in declared.beside if each.name in headers
     }
-    for key, header in headers.items():
-        keyword, is_crossing, inner = key.partition(":")
-        if is_crossing:
-            columns.setdefault(keyword, {})[inner] = _read_groups(rows, header)
-    predictions = needed.pop(PREDICTION)
-    references = [dict(zip(needed, values)) for values in zip(*needed.values())]
-    unused = tuple(header for header in rows.columns if header.strip() and header not in headers.values())
-    return Inputs(predictions, references, columns, rows.places, unused)
+    for keyword, inner, header in ((*key.split(":", 1), header) for key, header in headers.items() if ":" in key):
+        groups = [as_text(cell).strip() for cell in rows.cells(header)]
+        if (n := len(set(groups))) > MOST_GROUPS:
+            raise UsageError(f"{header} has {n:,} different values; the limit is {MOST_GROUPS}")
+        columns.setdefault(keyword, {})[inner] = groups
+    references = [dict(zip(known[1:], values)) for values in zip(*needed[1:])]
+    unused = [header for header in rows.columns if header.strip() and header not in headers.values()]
+    return Inputs(needed[0], references, columns, rows.places, unused)
 
 
 def _match_headers(rows: Rows, declared: Declared) -> dict[str, str]:
     """{a declared column's name, or "by:axis": the header as it is written}. Raises UsageError for a column twice."""
-    plain = {each.name for each in (*declared.needed, *declared.beside)}
+    known = {each.name for each in (*declared.needed, *declared.beside)}
     crossings = {each.name.partition(":")[0] for each in declared.crossings}
     found: dict[str, str] = {}
     for header in rows.columns:
         name = header.strip().casefold()
-        keyword = name.partition(":")[0].strip()
-        if keyword in crossings:
-            inner = header.partition(":")[2].strip()
-            if not inner:
-                raise UsageError(f"{rows.path} has a column {header!r}; name it {keyword}:COLUMN, after what it holds")
-            name = f"{keyword}:{inner}"
-        elif name in _SAME_AS_PREDICTION:
-            name = PREDICTION
-        elif name not in plain:
-            continue
+        keyword, inner = name.partition(":")[0].strip(), header.partition(":")[2].strip()
+        if keyword in crossings and not inner:
+            raise UsageError(f"{rows.path} has a column {header!r}; name it {keyword}:COLUMN, after what it holds")
+        name = f"{keyword}:{inner}" if keyword in crossings else PREDICTION if name in _SAME_AS_PREDICTION else name
         if name in found:
             raise UsageError(f"{rows.path} has the column {name} twice; remove one")
-        found[name] = header
+        if name in known or keyword in crossings:
+            found[name] = header
     return found
-
-
-def _read_groups(rows: Rows, header: str) -> list[str]:
-    """Raises UsageError for too many different values."""
-    cells = [as_text(cell).strip() for cell in rows.cells(header)]
-    if (n := len(set(cells))) > MOST_GROUPS:
-        raise UsageError(f"{header} has {n:,} different values; the limit is {MOST_GROUPS}")
-    return cells
 
 
 def _parse_cell(cell: object, column: Column, place: str) -> Any:
@@ -128,13 +112,13 @@ def _parse_list(cell: object) -> list[Any]:
     if isinstance(cell, list):
         return cell
     text = as_text(cell).strip()
-    if text.startswith("["):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            found = None
-        return found if isinstance(found, list) else [None]
-    return [each.strip() for each in text.split(BETWEEN)] if text else []
+    if not text.startswith("["):
+        return [each.strip() for each in text.split(BETWEEN)] if text else []
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return [None]
+    return found if isinstance(found, list) else [None]
 
 
 def _parse_column(cells: Sequence[object]) -> list[Any]:

@@ -2,12 +2,12 @@
 
 sources → records, checked → board (rows, columns, ranks) → page, CSV, Space
 
-- **A source** (`sources.py`) is a folder or file here, or a repository of the Hub. It holds run folders, records of
-  Every Eval Ever (JSON), and `.eval_results` of model repositories (YAML); `files.py` reads them, `formats.py`
-  knows the formats. A run is read as the record that `evenhand submit` would make of it, so that both lead to the same
-  cell; of `.eval_results` that evenhand wrote, the record next to them is read.
+- **A source** is a folder or file here, or a repository of the Hub. It holds run folders, records of Every Eval Ever
+  (JSON), and `.eval_results` of model repositories (YAML); `sources.py` finds them, `records.py` knows the formats. A
+  run is read as the record that `evenhand submit` would make of it, so that both lead to the same cell; of
+  `.eval_results` that evenhand wrote, the record next to them is read.
 - **A record** (`records.py`) is one figure of one model. Its form is checked against `formats.schema.json`, and all
-  else in one place (`validation.check_record`). Runs with --limit, rehearsals and stubs are refused as by `submit`.
+  else in one place (`check_record`). Runs with --limit, rehearsals and stubs are refused as by `submit`.
   Each refusal is reported with its reason, and is in refused.csv; none stops the rest.
 - **Duplicates**: a model has one result in a column. Of several, that of the source named first stands; within a source
   the youngest, then the first by path. The others are refused as duplicates.
@@ -16,6 +16,6 @@ sources → records, checked → board (rows, columns, ranks) → page, CSV, Spa
   is never ranked together. Seeds, dtypes and a model's commit don't separate columns.
 - **A row** is a model, or a model under a mitigation, whose base is the model itself. Debiased models name their base.
 - **Ranks** are ranges (`ranks.py`): models that can't be told apart share all their ranks.
-- **The page** (`page.py`, `plot.py`, templates/) is one HTML file that loads nothing: its tables need no JavaScript, a
+- **The page** (`page.py`, templates/) is one HTML file that loads nothing: its tables need no JavaScript, a
   small script adds sorting and filters. The Space's app.py shows the same file (`writing.py`).
 """

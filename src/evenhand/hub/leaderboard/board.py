@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 
 from evenhand.benchmarks import BENCHMARKS
 from evenhand.hub.leaderboard.ranks import PairedRuns, Rank, rank_results
-from evenhand.hub.leaderboard.records import Column, Record, row_name
+from evenhand.hub.leaderboard.records import OURS, Column, Record
 from evenhand.hub.leaderboard.sources import Gathered
-from evenhand.hub.leaderboard.validation import OURS
 
 MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a benchmark's; leaderboard.csv has all
-MOST_SECTIONS = 30  # benchmarks with a table of their own
-MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
 
 
 @dataclass(frozen=True)
@@ -41,8 +36,8 @@ class Section:
     """One table. left_out: how many columns are not shown."""
 
     title: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
     left_out: int
 
 
@@ -52,45 +47,39 @@ Cells = Mapping[tuple[Column, str], Cell]
 
 @dataclass(frozen=True)
 class Board:
-    """n_left_out: benchmarks that have no table of their own."""
+    """sections: all models first, then a table for each benchmark."""
 
     gathered: Gathered
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
     cells: Cells
-    overview: Section
     sections: tuple[Section, ...]
-    n_left_out: int
     made: datetime
 
 
 def make_board(gathered: Gathered) -> Board:
     """Rank the results of each column, and order rows and columns."""
     runs = PairedRuns()
-    by_column: dict[Column, list[Record]] = {}
+    results: dict[Column, list[Record]] = {}
     for each in gathered.records:
-        by_column.setdefault(each.column, []).append(each)
-    columns = sorted(by_column, key=_sort_key)
+        results.setdefault(each.column, []).append(each)
+    columns = sorted(results, key=_sort_key)
     cells: dict[tuple[Column, str], Cell] = {}
     for column in columns:
-        records = by_column[column]
+        records = results[column]
         values, intervals = [each.value for each in records], [each.interval for each in records]
-        n_runs = sum(each.origin.run is not None for each in records)
-        paired = partial(runs.difference, records) if 2 <= n_runs <= MOST_RUNS else None
-        ranks = rank_results(values, intervals, column.lower_is_better, paired)
-        cells |= {(column, each.row): Cell(each, rank) for each, rank in zip(records, ranks)}
-    overview = _choose_overview(columns, Counter({column: len(records) for column, records in by_column.items()}))
-    rows = _order_rows(gathered.records, overview[:MOST_OVERVIEW], cells)
-    first = Section("All models", tuple(overview[:MOST_OVERVIEW]), rows, max(0, len(overview) - MOST_OVERVIEW))
-    sections = []
+        ranks = rank_results(values, intervals, column.lower_is_better, runs.pair(records))
+        cells |= {(column, record.row): Cell(record, rank) for record, rank in zip(records, ranks)}
+    overview = _choose_overview(columns, {column: len(of) for column, of in results.items()})
+    shown = overview[:MOST_OVERVIEW]
+    rows = _order_rows(gathered.records, shown, cells)
+    sections = [Section("All models", shown, rows, len(overview[MOST_OVERVIEW:]))]
     for benchmark in dict.fromkeys(column.benchmark for column in columns):
         own = [each for each in columns if each.benchmark == benchmark]
-        shown_columns = tuple(own[:MOST_COLUMNS])
-        if not {*shown_columns} <= {*first.columns}:
-            with_results = tuple(row for row in rows if any((column, row.name) in cells for column in shown_columns))
-            sections.append(Section(benchmark, shown_columns, with_results, len(own) - len(shown_columns)))
-    shown, n_left_out = tuple(sections[:MOST_SECTIONS]), max(0, len(sections) - MOST_SECTIONS)
-    return Board(gathered, rows, tuple(columns), cells, first, shown, n_left_out, datetime.now(UTC))
+        if not {*own[:MOST_COLUMNS]} <= {*shown}:
+            with_results = [row for row in rows if any((column, row.name) in cells for column in own[:MOST_COLUMNS])]
+            sections.append(Section(benchmark, own[:MOST_COLUMNS], with_results, len(own[MOST_COLUMNS:])))
+    return Board(gathered, rows, tuple(columns), cells, tuple(sections), datetime.now(UTC))
 
 
 def _sort_key(column: Column) -> tuple[object, ...]:
@@ -122,31 +111,22 @@ def _choose_overview(columns: Sequence[Column], counts: Mapping[Column, int]) ->
 
 def _order_rows(records: Iterable[Record], columns: Sequence[Column], cells: Cells) -> tuple[Row, ...]:
     """By the worst rank in the first column, then in the next, and so on, then by name; variants behind their base."""
-    bases: dict[str, str | None] = {}
+    bases: dict[str, str] = {}
     for each in records:
-        bases[each.row] = bases.get(each.row) or each.base_row
+        if each.base_row is not None:
+            bases.setdefault(each.row, each.base_row)
         if each.mitigation is not None and each.base is not None:
-            plain = row_name(each.model)
-            bases[plain] = bases.get(plain) or row_name(each.base)
-    names = {each.row for each in records}
-    variants: dict[str, list[str]] = {}
-    for name in sorted(names):
-        if base := bases[name]:
-            variants.setdefault(base, []).append(name)
+            bases.setdefault(each.model, each.base)
+    names = sorted({each.row for each in records})
 
     def place(name: str) -> tuple[object, ...]:
         found = (cells.get((column, name)) for column in columns)
-        return tuple(math.inf if cell is None else cell.rank.worst for cell in found), _natural_key(name)
+        return tuple(math.inf if cell is None else cell.rank.worst for cell in found), name.casefold()
 
     def key(name: str) -> tuple[object, ...]:
-        base = bases[name]
+        base = bases.get(name)
         leader = base if base in names else name  # a base that isn't on the board orders nothing
-        return place(leader or name), leader != name, place(name)
+        return place(leader), leader != name, place(name)
 
-    return tuple(Row(name, bases[name], tuple(variants.get(name, ()))) for name in sorted(names, key=key))
-
-
-def _natural_key(name: str) -> list[tuple[bool, int, str]]:
-    """A key by which model-2 goes before model-10."""
-    parts = re.split(r"([0-9]{1,18})", name.casefold())
-    return [(True, int(part), "") if k % 2 else (False, 0, part) for k, part in enumerate(parts)]
+    variants = {name: tuple(each for each in names if bases.get(each) == name) for name in {*bases.values()}}
+    return tuple(Row(name, bases.get(name), variants.get(name, ())) for name in sorted(names, key=key))

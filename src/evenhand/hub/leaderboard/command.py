@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import pair
 from evenhand.options import made, option
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from evenhand.hub.leaderboard.records import Refused
 
 MOST_SHOWN = 20  # refused results; more are counted
 NEEDED = (
@@ -28,10 +27,13 @@ NEEDED = (
 @dataclass(frozen=True)
 class LeaderboardOptions:
     title: str = option("Leaderboard of social bias", "title of the page", metavar="TEXT")
-    model_id: tuple[str, ...] = option(
-        (), "FOLDER=ORG/NAME: the model of a folder's results, if its files don't say", metavar="PAIR", repeated=True
+    model_id: tuple[tuple[str, str], ...] = option(
+        (), "the model of a folder's results, if its files don't say", metavar="FOLDER=ORG/NAME", parse=pair,
+        repeated=True,
+    )  # fmt: skip
+    base: tuple[tuple[str, str], ...] = option(
+        (), "what a model was made from", metavar="MODEL=BASE", parse=pair, repeated=True
     )
-    base: tuple[str, ...] = option((), "MODEL=BASE: what a model was made from", metavar="PAIR", repeated=True)
     rehearsal: bool = option(
         False, "also show run folders of stubs and of parts of the rows, to see what a page looks like; not published"
     )
@@ -45,37 +47,35 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
 
     def add_rest(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "sources",
-            nargs="+",
-            metavar="SOURCE",
+            "sources", nargs="+", metavar="SOURCE",
             help="run folders, records of Every Eval Ever, folders of them, ORG/NAME of a model on the Hub, or "
             "datasets/ORG/NAME; of two that contradict each other the first counts",
-        )
+        )  # fmt: skip
         parser.add_argument("--output", type=path, metavar="DIR", required=True, help="output directory of the page")
 
     description = "Results from many places in one table: a page that needs nothing else, and the same as a Space."
     groups = {"options": Group("options", LeaderboardOptions)}
     parsed, values = parse("evenhand leaderboard", description, arguments, groups, add_rest)
     options = made(LeaderboardOptions, values["options"])
-    models = {Path(folder).resolve(): name for folder, name in map(_parse_pair, options.model_id)}
-    bases = dict(map(_parse_pair, options.base))
+    models = {Path(folder).resolve(): name for folder, name in options.model_id}
 
     from evenhand.hub.leaderboard.board import make_board
     from evenhand.hub.leaderboard.sources import gather
-    from evenhand.hub.leaderboard.writing import PAGE, check_output, write_board
+    from evenhand.hub.leaderboard.writing import PAGE, REFUSED, check_output, write_board
     from evenhand.hub.submission.finished_run import checked_model_id
     from evenhand.report.tables import n_of
 
-    def say(sentence: str) -> None:
-        console.print(sentence, soft_wrap=True, markup=False, highlight=False)
-
+    say = partial(console.print, soft_wrap=True, markup=False, highlight=False)
     for folder, name in models.items():
         checked_model_id(name)
         if not folder.exists():
             raise UsageError(f"--model-id: {folder} does not exist; name a folder that is read")
     check_output(parsed.output)
-    found = gather(parsed.sources, models, bases, options.rehearsal)
-    _report_refused(found.refused, say)
+    found = gather(parsed.sources, models, dict(options.base), options.rehearsal)
+    for each in found.refused[:MOST_SHOWN]:
+        say(f"Refused: {each.source}, {each.place}: {each.reason}")
+    if rest := found.refused[MOST_SHOWN:]:
+        say(f"Refused: {len(rest):,} more, all in {REFUSED}")
     board = make_board(found)
     write_board(board, parsed.output, options.title, say, not options.without_reports)
     counts = n_of(len(board.rows), "model"), n_of(len(board.columns), "column"), n_of(len(board.cells), "result")
@@ -84,20 +84,3 @@ def leaderboard(arguments: Sequence[str], console: Console) -> int:
     if not board.cells:
         say(f"The page is empty: {NEEDED}")
     return 0 if board.cells else 1
-
-
-def _parse_pair(text: str) -> tuple[str, str]:
-    """Raises UsageError for no "ONE=OTHER"."""
-    one, _, other = (part.strip() for part in text.rpartition("="))
-    if not one or not other:
-        raise UsageError(f"expected ONE=OTHER, got {text!r}")
-    return one, other
-
-
-def _report_refused(refused: Sequence[Refused], say: Callable[[str], None]) -> None:
-    for each in refused[:MOST_SHOWN]:
-        say(f"Refused: {each.source}, {each.place}: {each.reason}")
-    if rest := refused[MOST_SHOWN:]:
-        reasons = Counter(each.reason.partition(":")[0][:80] for each in rest).most_common(5)
-        counts = ", ".join(f"{n:,} × {reason}" for reason, n in reasons)
-        say(f"Refused: {len(rest):,} more, all in refused.csv ({counts})")

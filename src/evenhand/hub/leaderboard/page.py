@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -13,13 +14,13 @@ from markupsafe import Markup
 from evenhand import __version__
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.hub.leaderboard.board import Board
-from evenhand.hub.leaderboard.plot import FRAME, draw_plots
-from evenhand.hub.leaderboard.records import Column, Origin, Record
-from evenhand.hub.leaderboard.validation import declared_figure
+from evenhand.hub.leaderboard.records import Column, Origin, Record, declared_figure
+from evenhand.report.plots import points
 
 TEMPLATES = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="evenhand leaderboard'
 REHEARSAL = ", a rehearsal"
+MOST_PLOTS, MOST_POINTS, MOST_NAMED = 6, 300, 6
 
 Links = Mapping[tuple[str, str], str]
 """Where a result is opened next to the page, by (source, place)."""
@@ -27,14 +28,11 @@ Links = Mapping[tuple[str, str], str]
 _TEMPLATES = Environment(
     loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}  # of the filter tojson
 
 
 def render_page(board: Board, title: str, links: Links) -> str:
     """index.html."""
     script = (TEMPLATES / "board.js").read_text(encoding="utf-8")
-    numbers = {row.name: k for k, row in enumerate(board.rows)}
-    n_runs = sum(cell.record.origin.run is not None for cell in board.cells.values())
     return _TEMPLATES.get_template("board.html.jinja").render(
         board=board,
         title=title,
@@ -42,12 +40,9 @@ def render_page(board: Board, title: str, links: Links) -> str:
         style=Markup((TEMPLATES / "board.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        data=_script_data(board, numbers),
-        tables=[board.overview, *board.sections],
-        numbers=numbers,
-        plots=draw_plots(board),
-        frame=FRAME,
-        paired=n_runs > 1,
+        anchors={row.name: f"m{k}" for k, row in enumerate(board.rows)},
+        plots=list(islice(draw_plots(board), MOST_PLOTS)),
+        paired=sum(cell.record.origin.run is not None for cell in board.cells.values()) > 1,
         format_result=format_result,
         benchmark=_benchmark_title,
         heading=_heading,
@@ -69,21 +64,30 @@ def find_link(origin: Origin, links: Links) -> str | None:
     return origin.link or links.get((origin.source, origin.place))
 
 
-def _script_data(board: Board, numbers: Mapping[str, int]) -> dict[str, object]:
-    """What board.js sorts and filters by."""
-    cells = {place: round(cell.record.value, 6) for place, cell in board.cells.items()}
-    tables = [
-        [
-            {"lower": column.lower_is_better, "values": [cells.get((column, row.name)) for row in section.rows]}
-            for column in section.columns
-        ]
-        for section in (board.overview, *board.sections)
-    ]
-    models = [
-        [row.name, bool(row.base), row.base in numbers or any(each in numbers for each in row.variants)]
-        for row in board.rows
-    ]
-    return {"tables": tables, "models": models}
+def draw_plots(board: Board) -> Iterator[tuple[str, Markup]]:
+    """(caption, drawing): each bias of the first table against the utility that most models have, where two have both.
+
+    Of a benchmark of nothing else, where there is one.
+    """
+    with_bias = {column.benchmark for column in board.columns if not column.utility}
+    utilities = [column for column in board.columns if column.utility and not column.lower_is_better]
+    for bias in (column for column in board.sections[0].columns if not column.utility):
+        shared = {
+            column: [row for row in board.rows if {(bias, row.name), (column, row.name)} <= board.cells.keys()]
+            for column in utilities
+        }
+        utility = max(shared, key=lambda of: (of.benchmark not in with_bias, len(shared[of])), default=bias)
+        rows = shared.get(utility, [])[:MOST_POINTS]
+        if len(rows) < 2:
+            continue
+        groups: dict[str, list[tuple[float, float, tuple[float, ...]]]] = {}
+        for row in rows:
+            kind = "made from another model" if row.base else "base model"
+            measured = board.cells[bias, row.name].record
+            point = board.cells[utility, row.name].record.value, measured.value, measured.interval or ()
+            groups.setdefault(row.name if len(rows) <= MOST_NAMED else kind, []).append(point)
+        x, y = (f"{_benchmark_title(each.benchmark)}: {_heading(each)}" for each in (utility, bias))
+        yield f"{y} ({bias.dataset}, {bias.setting}) against {x}", Markup(points(groups, x, y))
 
 
 def format_result(record: Record) -> tuple[str, str]:

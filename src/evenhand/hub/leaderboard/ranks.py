@@ -26,7 +26,6 @@ import numpy as np
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError
-from evenhand.figure import Columns, Figure, Sample
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.run_folder import RunFolder
 from evenhand.hub.leaderboard.records import Interval, Record
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
 
 PairedDifference = Callable[[int, int], "Interval | None"]
 """Of the places of two results the 95 % interval of second minus first; None where it is unknown."""
+
+
+MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals decide
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,9 @@ class Rank:
 
 
 def rank_results(
-    values: Sequence[float],
-    intervals: Sequence[Interval | None],
-    lower_is_better: bool,
+    values: Sequence[float], intervals: Sequence[Interval | None], lower_is_better: bool,
     paired: PairedDifference | None = None,
-) -> list[Rank]:
+) -> list[Rank]:  # fmt: skip
     """Rank by the intervals; pairs that these leave open by their paired difference, where it is known."""
     known = [place for place, interval in enumerate(intervals) if interval is not None]
     n, sign = len(known), 1 if lower_is_better else -1
@@ -70,24 +70,17 @@ def rank_results(
     wide = widening(n)
     down = wide * np.clip(value - ends.min(axis=1, initial=math.inf), 0, None)
     up = wide * np.clip(ends.max(axis=1, initial=-math.inf) - value, 0, None)
-    better, worse = (np.zeros(n, dtype=int) for _ in range(2))  # how many models are surely better, or worse
-    for k in range(n):
-        gap = value - value[k]
-        reach = np.where(gap > 0, np.hypot(up[k], down), np.hypot(down[k], up))
-        worse[k] += np.sum(gap > reach)
-        better[k] += np.sum(gap < -reach)
-        if paired is None:
-            continue
-        for other in range(k + 1, n):
-            if abs(gap[other]) <= reach[other] and (found := paired(known[k], known[other])) is not None:
-                direction = _surely(sign * found[0], sign * found[1], wide)
-                worse[k] += direction > 0
-                better[other] += direction > 0
-                better[k] += direction < 0
-                worse[other] += direction < 0
+    gap = value[None, :] - value[:, None]
+    reach = np.where(gap > 0, np.hypot(up[:, None], down[None, :]), np.hypot(down[:, None], up[None, :]))
+    order = np.sign(gap) * (np.abs(gap) > reach)  # 1: the model of the column is surely worse than that of the row
+    for one, other in np.argwhere(np.triu(order == 0, 1)) if paired else ():
+        if paired and (found := paired(known[one], known[other])) is not None:
+            middle, half = sign * sum(found) / 2, wide * abs(found[1] - found[0]) / 2
+            order[one, other] = np.sign(middle) * (abs(middle) > half)
+            order[other, one] = -order[one, other]
     ranks = [Rank(math.inf, math.inf, n)] * len(values)
-    for k, place in enumerate(known):
-        ranks[place] = Rank(1 + int(better[k]), n - int(worse[k]), n)
+    for place, row in zip(known, order):
+        ranks[place] = Rank(1 + int(np.sum(row < 0)), n - int(np.sum(row > 0)), n)
     return ranks
 
 
@@ -98,46 +91,36 @@ def widening(n: int) -> float:
     return 1.0 if n <= 2 else float(stats.norm.isf(LEVEL / 2 / (n - 1)) / stats.norm.isf(LEVEL / 2))
 
 
-def _surely(low: float, high: float, wide: float) -> int:
-    """The sign of a difference whose widened interval leaves out 0; 0 for any other."""
-    middle, half = (low + high) / 2, wide * abs(high - low) / 2
-    return int(middle > half) - int(middle < -half)
-
-
 class PairedRuns:
-    """Differences of runs on the rows that both answered; each run is read once."""
+    """Differences of runs on the rows that both answered; each run is read once, each figure of two compared once."""
 
     def __init__(self) -> None:
-        self._sample = cache(self._read_sample)
-        self._differences = cache(self._compare)
+        self._read = cache(lambda name, run: get_benchmark(name).sample(RunFolder.open(run).read_predictions()))
+        self._compare = cache(self._compare_runs)
 
-    def difference(self, records: Sequence[Record], place: int, other_place: int) -> Interval | None:
-        """The 95 % interval of the second minus the first of two records; None where it is unknown, or decides nothing.
+    def pair(self, records: Sequence[Record]) -> PairedDifference | None:
+        """By places in the records; None where less than two are of runs, or too many."""
+        if not 2 <= sum(each.origin.run is not None for each in records) <= MOST_RUNS:
+            return None
+        return lambda first, second: self.difference(records[first], records[second])
+
+    def difference(self, first: Record, second: Record) -> Interval | None:
+        """The 95 % interval of second minus first; None where it is unknown, or decides nothing.
 
         Of a figure with a sign the board has distances from zero, which the difference does not compare.
         """
-        first, second = records[place], records[other_place]
-        one, other, key = first.origin.run, second.origin.run, first.figure
-        if one is None or other is None or key is None or key != second.figure:
-            return None
-        benchmark = first.column.benchmark
-        if is_signed(get_benchmark(benchmark).figure(key.figure)):
+        one, other, key, name = first.origin.run, second.origin.run, first.figure, first.column.benchmark
+        if not one or not other or not key or key != second.figure or is_signed(get_benchmark(name).figure(key.figure)):
             return None
         try:
-            found = self._differences(benchmark, key.figure, one, other).get(key)
+            found = self._compare(name, key.figure, one, other).get(key)
         except EvenhandError:
             return None  # the intervals decide
         return (found.low, found.high) if found is not None and found.differs else None
 
-    def _compare(self, benchmark: str, figure: str, first: Path, second: Path) -> Mapping[FigureKey, Difference]:
+    def _compare_runs(self, name: str, figure: str, first: Path, second: Path) -> Mapping[FigureKey, Difference]:
         """Second minus first, of all groups of the figure."""
-
-        def groupings(of: Figure) -> tuple[Columns, ...]:
-            return tuple(dict.fromkeys((*of.headline, ()))) if of.key == figure else ()
-
         with as_written(first, second):
-            one, other = self._sample(benchmark, first), self._sample(benchmark, second)
-            return differences(get_benchmark(benchmark), one, other, groupings)
-
-    def _read_sample(self, benchmark: str, run: Path) -> Sample:
-        return get_benchmark(benchmark).sample(RunFolder.open(run).read_predictions())
+            samples = self._read(name, first), self._read(name, second)
+            benchmark, groupings = get_benchmark(name), lambda of: tuple({*of.headline, ()}) if of.key == figure else ()
+            return differences(benchmark, *samples, groupings)

@@ -1,29 +1,42 @@
-"""Gather results from all sources in the order in which they are trusted: of several in one cell, the first stands."""
+"""Gather results from all sources in the order in which they are trusted: of several in one cell, the first stands.
+
+A source holds runs, records of Every Eval Ever, and `.eval_results`. Anyone may have written the files: they are
+regular, of bounded size, and whatever is wrong with one is a `Refused`.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import quote
 
 from evenhand.errors import UsageError
+from evenhand.flow.foreign_files import as_written, read_object, read_regular, shortened
+from evenhand.flow.run_folder import is_run_folder
 from evenhand.hub.client import explained, patient
-from evenhand.hub.leaderboard.files import CARD, LARGEST, Place, read_place
-from evenhand.hub.leaderboard.records import Column, Record, Refused
+from evenhand.hub.contents import matches
+from evenhand.hub.leaderboard.records import FAULTS, MODEL_ID, Column, Origin, Record, Refused, parse_results
 from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
 from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
-from evenhand.hub.submission.validation import parse_date
+from evenhand.hub.submission.every_eval_ever import About, record
+from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
+from evenhand.hub.submission.finished_run import FinishedRun, commit_of, shown
+from evenhand.hub.submission.validation import check_figures, check_run, date_of, parse_date
+from evenhand.plain_yaml import plain_yaml
+from evenhand.report.differences import FigureKey
 
-SAME = 1e-3  # difference of two roundings of one figure
+CARD = "README.md"
+WRITTEN_BY_SUBMIT = ("evenhand-*",)  # names of .eval_results next to records
+ENCODING = "utf-8-sig"  # editors on Windows begin a file with a byte order mark
+LARGEST, LARGEST_YAML = 2_000_000, 200_000  # bytes of a file
 DATASETS = "datasets/"
-REPOSITORY = re.compile(rf"({DATASETS})?[\w.-]+/[\w.-]+")
-RESULTS_OF_MODEL = (CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml")
+RESULTS_OF_MODEL = [CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml"]
 
 
 @dataclass(frozen=True)
@@ -36,10 +49,7 @@ class Gathered:
 
 
 def gather(
-    sources: Sequence[str],
-    models: Mapping[Path, str] | None = None,
-    bases: Mapping[str, str] | None = None,
-    rehearsal: bool = False,
+    sources: Sequence[str], models: Mapping[Path, str] = {}, bases: Mapping[str, str] = {}, rehearsal: bool = False
 ) -> Gathered:
     """Read all sources.
 
@@ -55,7 +65,7 @@ def gather(
     standing: dict[tuple[Column, str], Record] = {}
     refused: list[Refused] = []
     for source in dict.fromkeys(sources):
-        found = list(_read_source(source, models or {}, rehearsal))
+        found = list(_read_source(source, models, rehearsal))
         if not found:
             refused.append(Refused(source, "all of it", "no run, record or .eval_results was found there"))
         refused += [each for each in found if isinstance(each, Refused)]
@@ -63,74 +73,180 @@ def gather(
         for each in sorted(records, key=lambda each: parse_date(each.date), reverse=True):
             first = standing.setdefault((each.column, each.row), each)
             if first is not each:
-                refused.append(_refuse_duplicate(each, first))
-    records = [replace(each, base=(bases or {}).get(each.model, each.base)) for each in standing.values()]
+                where = f"{each.origin.place}: {each.column.benchmark}.{each.column.task} of {each.row}"
+                stands = f"{first.value:g} of {first.origin.source}, {first.origin.place} ({first.date}) stands"
+                refused.append(Refused(source, where, f"a duplicate, {each.value:g}: {stands}"))
+    records = [replace(each, base=bases.get(each.model, each.base)) for each in standing.values()]
     return Gathered(tuple(records), tuple(refused), rehearsal)
 
 
-def _refuse_duplicate(record: Record, first: Record) -> Refused:
-    is_same = abs(first.value - record.value) <= SAME
-    what = "the same result as" if is_same else "another result of the model in this column stands, of"
-    task = f"{record.column.benchmark}.{record.column.task}"
-    reason = f"a duplicate: {what} {first.origin.source}, {first.origin.place} ({first.date})"
-    return Refused(record.origin.source, f"{record.origin.place}: {task} of {record.row}", reason)
-
-
 def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> Iterator[Record | Refused]:
-    path = Path(source)
+    path, repository = Path(source), source.removeprefix("hf://")
     if os.path.lexists(path):
-        yield from read_place(Place(source, path, models, rehearsal=rehearsal))
-        return
-    repository = source.removeprefix("hf://")
-    if not REPOSITORY.fullmatch(repository):
+        yield from read_place(path, Origin(source, rehearsal=rehearsal), models)
+    elif not MODEL_ID.fullmatch(repository.removeprefix(DATASETS)):
         raise UsageError(
             f"{source!r} is no folder or file here, and no id of the Hub; name run folders, records of Every Eval "
             "Ever, folders of them, ORG/NAME of a model, or datasets/ORG/NAME"
         )
-    if repository == source and path.parent != Path() and path.parent.is_dir():
+    elif repository == source and path.parent != Path() and path.parent.is_dir():
         raise UsageError(f"{source!r} does not exist, though {path.parent} does; for the Hub's write hf://{source}")
-    with _download(repository, source) as (place, too_large):
-        yield from too_large
-        yield from read_place(place)
+    else:
+        yield from _read_repository(repository, source)
 
 
-@contextmanager
-def _download(repository: str, source: str) -> Iterator[tuple[Place, list[Refused]]]:
-    """The files of "ORG/NAME" or "datasets/ORG/NAME" that may hold results, and those that are too large.
-
-    Raises UsageError for a repository that isn't there.
-    """
-    from huggingface_hub import DatasetInfo, HfApi, ModelInfo, constants
+def _read_repository(repository: str, source: str) -> Iterator[Record | Refused]:
+    """The results in "ORG/NAME" or "datasets/ORG/NAME". Raises UsageError for a repository that isn't there."""
+    from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
 
     is_dataset, repo_id = repository.startswith(DATASETS), repository.removeprefix(DATASETS)
     kind = "dataset" if is_dataset else "model"
-    allowed, ignored = (["*.json"], [".*", "*/.*"]) if is_dataset else ([*RESULTS_OF_MODEL], [])
+    allowed, ignored = (["*.json"], [".*", "*/.*"]) if is_dataset else (RESULTS_OF_MODEL, [])
     api, what = HfApi(library_name="evenhand"), f"reading {kind} {repo_id}"
-    read_info: Callable[..., DatasetInfo | ModelInfo] = api.dataset_info if is_dataset else api.model_info
     with explained(what), TemporaryDirectory(prefix="evenhand-") as folder:
         try:
-            info = patient(lambda: read_info(repo_id, files_metadata=True), what)
+            info: Any = patient(lambda: api.repo_info(repo_id, repo_type=kind, files_metadata=True), what)
         except RepositoryNotFoundError as error:
             raise UsageError(
                 f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "
                 "a model, or datasets/ORG/NAME"
             ) from error
-        matching = filter_repo_objects(
-            info.siblings or [], allow_patterns=allowed, ignore_patterns=ignored, key=lambda file: file.rfilename
-        )
-        too_large = {file.rfilename: file.size for file in matching if (file.size or 0) > LARGEST}
+        large = {file.rfilename: file.size for file in info.siblings or [] if (file.size or 0) > LARGEST}
+        for path in filter_repo_objects(large, allow_patterns=allowed, ignore_patterns=ignored):
+            yield Refused(source, path, f"it has {large[path]:,} bytes; the limit is {LARGEST:,}")
+        ignored += map(escape, large)
         patient(
             lambda: api.snapshot_download(
-                repo_id, repo_type=kind, revision=info.sha, local_dir=folder,
-                allow_patterns=allowed, ignore_patterns=[*ignored, *map(escape, too_large)],
+                repo_id, repo_type=kind, revision=info.sha, local_dir=folder, allow_patterns=allowed,
+                ignore_patterns=ignored,
             ),
             what,
         )  # fmt: skip
         address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{info.sha}/"
-        place = Place(source, Path(folder), model=None if is_dataset else repo_id, link=lambda p: address + quote(p))
-        yield (
-            place,
-            [Refused(source, path, f"it has {n:,} bytes; the limit is {LARGEST:,}") for path, n in too_large.items()],
-        )
+        yield from read_place(Path(folder), Origin(source, model=None if is_dataset else repo_id), {}, address)
+
+
+def read_place(root: Path, origin: Origin, models: Mapping[Path, str], address: str = "") -> Iterator[Record | Refused]:
+    """Runs first, then records of Every Eval Ever, then `.eval_results`, each by path: the most detailed go first.
+
+    Args:
+        origin: what is known of all that is there.
+        models: ids of models by folder, as the user said.
+        address: of the folder on the Hub; empty: only this machine can open its files.
+    """
+    for path in _list_files(root):
+        within = path.relative_to(root).as_posix() if path != root else path.name
+        here = replace(origin, place=within, link=address + quote(within) if address else None)
+        try:
+            yield from _read_results(path, root, here, models)
+        except FAULTS as error:
+            yield Refused(origin.source, within, shortened(str(error).replace(str(path), within)))
+
+
+def _list_files(root: Path) -> list[Path]:
+    """Run folders, JSON files and YAML files. Of a model's repository only what holds results.
+
+    Links to folders are not followed: they may lead round in a circle.
+    """
+    if root.is_file():
+        return [root]
+    found: list[tuple[int, Path]] = []
+    for folder, folders, files in os.walk(root):
+        here = Path(folder)
+        if is_run_folder(here):
+            found.append((0, here))
+            folders.clear()
+        elif here.name == EVAL_RESULTS:
+            in_records = WRITTEN_BY_SUBMIT if (here.parent / RECORDS).is_dir() else ()
+            names = [name for name in files if name.endswith((".yaml", ".yml")) and not matches(name, in_records)]
+            found += [(2, here / name) for name in names]
+            folders.clear()
+        elif of_model := {EVAL_RESULTS, RECORDS} & {*folders}:
+            folders[:] = of_model
+        else:
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            found += [(1, here / name) for name in files if name.endswith(".json") and not name.startswith(".")]
+    return [path for _, path in sorted(found)]
+
+
+def _read_results(path: Path, root: Path, origin: Origin, models: Mapping[Path, str]) -> Iterator[Record | Refused]:
+    if path.is_dir():
+        return _read_run(path, _find_model(path, models), replace(origin, run=path))
+    if path != root and path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
+        raise ValueError("it is a link to what lies outside of this folder, and is not followed")
+    is_record = path.suffix == ".json"
+    repository = root if is_record else path.parent.parent
+    model = origin.model or (None if is_record else _find_model(repository, models))
+    if model is None and not is_record:
+        raise ValueError("it does not say whose results these are; name the model with --model-id FOLDER=ORG/NAME")
+    return parse_results(read_content(path), replace(origin, file=path, model=model, base=_read_base(repository)))
+
+
+def read_content(path: Path) -> object:
+    """The plain values in a JSON or YAML file. Raises one of FAULTS."""
+    if path.suffix == ".json":
+        return read_object(path, "it is left out", LARGEST, ENCODING)
+    return plain_yaml(read_regular(path, LARGEST_YAML).decode(ENCODING))
+
+
+def _find_model(folder: Path, models: Mapping[Path, str]) -> str | None:
+    """By the folder, or one around it; else by the path of the records in it, data/COLLECTION/ORG/NAME."""
+    around = (folder.resolve(), *folder.resolve().parents)
+    if named := next((models[each] for each in around if each in models), None):
+        return named
+    names = {f"{each.parent.name}/{each.name}" for each in (folder / RECORDS / "data").glob("*/*/*/")}
+    return names.pop() if len(names) == 1 else None
+
+
+def _read_base(repository: Path) -> str | None:
+    """`base_model` of a model's card, the first where there are several; None where none can be read."""
+    try:
+        text = read_regular(repository / CARD, LARGEST_YAML).decode(ENCODING)
+        metadata = plain_yaml(text.split("\n---", 1)[0].removeprefix("---")) if text.startswith("---") else None
+        bases = metadata.get("base_model") if isinstance(metadata, Mapping) else None
+    except FAULTS:
+        return None
+    base = bases[0] if isinstance(bases, list) and bases else bases
+    return base.strip() if isinstance(base, str) else None
+
+
+def _read_run(path: Path, model: str | None, origin: Origin) -> Iterator[Record | Refused]:
+    """A run is read as the record that `evenhand submit` would make of it. Raises one of FAULTS for others."""
+    content, figures = build_run_record(path, model, origin.rehearsal)
+    for found, measured in zip(parse_results(content, origin), figures, strict=True):
+        key = FigureKey.of(measured.figure, measured.row.groups)
+        yield replace(found, figure=key) if isinstance(found, Record) else found
+
+
+Built = tuple[dict[str, Any], list[SubmittedFigure]]
+
+
+def build_run_record(path: Path, model: str | None, rehearsal: bool = False) -> Built:
+    """The record that `evenhand submit` would make of a run, and its figures in the same order.
+
+    Args:
+        model: its id on the Hub, where the user said it.
+        rehearsal: read any finished run.
+
+    Raises:
+        EvenhandError: the run is not one to publish.
+    """
+    run = FinishedRun.read(path)
+    with as_written(path):
+        model = model or _name_model(run)
+        if not rehearsal:
+            check_run(run, model, under_another_name=True)
+        figures, _ = submitted_figures(run)
+        check_figures(run, figures)
+        about = About(model, date_of(run.finished), "unknown", "other", None, None)
+        return record(run, figures, about), figures
+
+
+def _name_model(run: FinishedRun) -> str:
+    """With a fingerprint unless it is from the Hub: a folder may have the name of any model."""
+    name = shown(run.results.model)
+    if commit_of(run) or name.startswith("stub:"):
+        return name
+    return f"{name} (not from the Hub, {hashlib.sha256(run.results.model_identity.encode()).hexdigest()[:8]})"

@@ -1,8 +1,7 @@
 """The board's folder: index.html, leaderboard.csv, refused.csv, reports and records, and what makes it a Space.
 
 A figure opens its address where there is one, else a page or a copy next to the board. A run's report is written anew
-from its answers, in which everything is escaped: anyone may have written the one in its folder. A spreadsheet takes
-what begins with = + - @ for a formula: in CSV such texts get a '.
+from its answers, in which everything is escaped: anyone may have written the one in its folder.
 """
 
 from __future__ import annotations
@@ -10,31 +9,34 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+
+import pandas as pd
 
 from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.run_folder import RunFolder, is_run_folder
+from evenhand.hub.cards.metric import GRADIO
 from evenhand.hub.contents import Contents, files_of, matches, repository_id
 from evenhand.hub.leaderboard.board import Board
-from evenhand.hub.leaderboard.files import FAULTS, build_run_record, read_content
 from evenhand.hub.leaderboard.page import GENERATOR, REHEARSAL, TEMPLATES, Links, find_link, render_card, render_page
-from evenhand.hub.leaderboard.records import Record
+from evenhand.hub.leaderboard.records import FAULTS, Record
+from evenhand.hub.leaderboard.sources import build_run_record, read_content
+from evenhand.report.pages import write_report
+from evenhand.row_files.spreadsheets import escaped
 from evenhand.terminal import shown
 from evenhand.whole_files import explained, write_whole
 
 PAGE, TABLE, REFUSED, APP, CARD = "index.html", "leaderboard.csv", "refused.csv", "app.py", "README.md"
 REPORTS, RECORDS = "reports", "records"
+WRITTEN = {PAGE, TABLE, REFUSED, APP, CARD, REPORTS, RECORDS}
 OWNED = (PAGE, APP, TABLE, f"{REPORTS}/*.html", f"{RECORDS}/*.json")
-OPENED = re.compile(r"[0-9a-f]{16}\.(html|json)")
 COLUMNS = (
     "model", "base", "benchmark", "task", "metric", "unit", "value", "interval_low", "interval_high", "rank", "ranked",
     "lower_is_better", "n_read", "dataset", "setting", "library", "date", "notes", "link",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "|", "%")
 
 
 def check_output(folder: Path) -> None:
@@ -43,8 +45,10 @@ def check_output(folder: Path) -> None:
         raise UsageError(f"{folder} is no folder; choose another --output")
     if any(is_run_folder(each) for each in (folder, *folder.absolute().parents)):
         raise UsageError(f"{folder} is inside a run folder, where only its own command writes; choose another --output")
-    if folder.is_dir() and any(folder.iterdir()) and GENERATOR not in _read_head(folder):
-        raise UsageError(f"{folder} holds other files, and no earlier leaderboard; choose another --output")
+    found = {each.name for each in folder.iterdir()} - {".DS_Store"} if folder.is_dir() else set()
+    if found and (GENERATOR not in _read_head(folder) or found - WRITTEN):
+        other = min(found - WRITTEN, default=PAGE)
+        raise UsageError(f"{folder} holds other files than an earlier leaderboard's ({other}); choose another --output")
 
 
 def _read_head(folder: Path) -> str:
@@ -57,90 +61,77 @@ def _read_head(folder: Path) -> str:
 
 
 def write_board(board: Board, folder: Path, title: str, say: Callable[[str], None], reports: bool = True) -> None:
-    """Write the folder, the page last: a folder is a board when all of it is there.
+    """Write the folder beside its place, then move it there: killed midway, it leaves an earlier board as it was.
 
     Args:
         say: prints a sentence about a result that can't be opened.
         reports: write runs' reports; otherwise a run's record is opened.
     """
-    from evenhand.hub.cards.metric import GRADIO
-
+    folder = folder.resolve()
+    beside, earlier = (folder.with_name(f".{folder.name}.{of}") for of in ("part", "earlier"))
     with explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    write_csv(folder / REFUSED, ("source", "place", "reason"), map(astuple, board.gathered.refused))
-    links = _write_opened([cell.record for cell in board.cells.values()], folder, say, reports)
-    write_csv(folder / TABLE, COLUMNS, _list_results(board, links))
-    write_whole(folder / APP, (TEMPLATES / "app.py.txt").read_text(encoding="utf-8"))
-    write_whole(folder / CARD, render_card(board, title, GRADIO))
-    write_whole(folder / PAGE, render_page(board, title, links))
+        for left in (beside, earlier):  # by a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        beside.mkdir(parents=True)
+        write_whole(beside / REFUSED, to_csv(("source", "place", "reason"), map(vars, board.gathered.refused)))
+        links = _write_opened([cell.record for cell in board.cells.values()], beside, say, reports)
+        write_whole(beside / TABLE, to_csv(COLUMNS, _list_results(board, links)))
+        write_whole(beside / APP, (TEMPLATES / "app.py.txt").read_text(encoding="utf-8"))
+        write_whole(beside / CARD, render_card(board, title, GRADIO))
+        write_whole(beside / PAGE, render_page(board, title, links))
+        if folder.exists():
+            folder.rename(earlier)
+        beside.rename(folder)
+        shutil.rmtree(earlier, ignore_errors=True)
 
 
-def _write_opened(
-    records: Sequence[Record], folder: Path, say: Callable[[str], None], reports: bool
-) -> dict[tuple[str, str], str]:
+def _write_opened(records: Sequence[Record], folder: Path, say: Callable[[str], None], reports: bool) -> Links:
     """Write what figures open where they have no address; {(source, place): path in the folder}."""
     links: dict[tuple[str, str], str] = {}
-    for record in {(each.origin.source, each.origin.place): each for each in records if not each.origin.link}.values():
-        origin = record.origin
-        name = hashlib.sha256(f"{origin.source}\n{origin.place}".encode()).hexdigest()[:16]
-        is_report = origin.run is not None and reports
-        path = folder / (f"{REPORTS}/{name}.html" if is_report else f"{RECORDS}/{name}.json")
+    for place, record in {(of.origin.source, of.origin.place): of for of in records if not of.origin.link}.items():
+        name = hashlib.sha256("\n".join(place).encode()).hexdigest()[:16]
+        is_report = record.origin.run is not None and reports
+        within = f"{REPORTS}/{name}.html" if is_report else f"{RECORDS}/{name}.json"
+        (folder / within).parent.mkdir(exist_ok=True)
         try:
-            with explained(folder):
-                path.parent.mkdir(exist_ok=True)
-            _write_opened_file(record, path, is_report)
+            _write_opened_file(record, folder / within, is_report)
         except FAULTS as error:
-            say(f"No page of {origin.source}, {origin.place}: {error}")
+            say(f"No page of {', '.join(place)}: {error}")
         else:
-            links[origin.source, origin.place] = path.relative_to(folder).as_posix()
-    for old in (*folder.glob(f"{REPORTS}/*"), *folder.glob(f"{RECORDS}/*")):
-        if OPENED.fullmatch(old.name) and old.relative_to(folder).as_posix() not in links.values():
-            old.unlink()
+            links[place] = within
     return links
 
 
 def _write_opened_file(record: Record, path: Path, is_report: bool) -> None:
     """A run's report, or a record as JSON. Raises one of FAULTS."""
-    origin = record.origin
-    if origin.run is None:
-        content = read_content(origin.file or Path())
-    elif is_report:
-        from evenhand.report.pages import write_report
-
-        with as_written(origin.run):
-            return write_report(RunFolder.open(origin.run), path)
-    else:
-        content, _ = build_run_record(origin.run, record.model, rehearsal=True)  # it was checked when it was read
-    write_whole(path, json.dumps(content, indent=2, skipkeys=True, default=str))
-    return None
+    run, file = record.origin.run, record.origin.file
+    if run is not None and is_report:
+        with as_written(run):
+            write_report(RunFolder.open(run), path)
+    else:  # a run was checked when it was read
+        content = build_run_record(run, record.model, rehearsal=True)[0] if run else read_content(file or Path())
+        write_whole(path, json.dumps(content, indent=2, skipkeys=True, default=str))
 
 
-def _list_results(board: Board, links: Links) -> Iterator[tuple[object, ...]]:
-    """A row of COLUMNS for each result."""
+def _list_results(board: Board, links: Links) -> Iterator[dict[str, object]]:
+    """Of each result what COLUMNS names, and more."""
     for column in board.columns:
         for row in board.rows:
             if (cell := board.cells.get((column, row.name))) is not None:
                 record, (low, high) = cell.record, cell.record.interval or (None, None)
-                yield (
-                    row.name, row.base, column.benchmark, column.task, column.metric, column.unit, record.value, low,
-                    high, str(cell.rank), cell.rank.n, column.lower_is_better, record.n_read, column.dataset,
-                    column.setting, column.library, record.date, record.notes, find_link(record.origin, links),
-                )  # fmt: skip
+                found = {**vars(column), **vars(record), "model": row.name, "base": row.base, "interval_low": low}
+                found |= {"interval_high": high, "rank": str(cell.rank), "ranked": cell.rank.n}
+                yield found | {"link": find_link(record.origin, links)}
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    import pandas as pd
+def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """CSV whose texts are in one line, and none of them a formula."""
 
-    cells = [[_as_cell(each) for each in row] for row in rows]
-    write_whole(path, pd.DataFrame(cells, columns=list(header), dtype=object).to_csv(index=False, lineterminator="\n"))
+    def safe(cell: object) -> object:
+        return escaped(" ".join(shown(cell).split())) if isinstance(cell, str) else cell
 
-
-def _as_cell(value: object) -> object:
-    """A text in one line that no spreadsheet takes for a formula; anything else as it is."""
-    if not isinstance(value, str):
-        return value
-    text = " ".join(shown(value).split())
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    cells = [{name: safe(row[name]) for name in columns} for row in rows]
+    return str(pd.DataFrame(cells, columns=list(columns), dtype=object).to_csv(index=False, lineterminator="\n"))
 
 
 def leaderboard_contents(
@@ -163,10 +154,6 @@ def leaderboard_contents(
     if others := [path for path in files if not matches(path, (*OWNED, CARD))]:
         raise UsageError(f"{folder} holds what is not of a leaderboard ({others[0]}); remove it first")
     return Contents(
-        "leaderboard",
-        repository_id(namespace, repository or folder.resolve().name),
-        dict(files),
-        title="Publish a leaderboard with evenhand",
-        private=private,
-        owned=OWNED,
-    )
+        "leaderboard", repository_id(namespace, repository or folder.resolve().name), dict(files),
+        title="Publish a leaderboard with evenhand", private=private, owned=OWNED,
+    )  # fmt: skip

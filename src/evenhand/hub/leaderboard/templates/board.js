@@ -1,88 +1,76 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
   const form = byId("filters"), search = byId("search"), kind = byId("kind"), has = byId("has"), status = byId("status");
-  const tables = [...document.querySelectorAll("table[data-table]")];
   const collator = new Intl.Collator("en", { numeric: true });
-  const names = data.models.map(([name]) => name.toLowerCase());
-  const rows = tables.map((table) => [...table.tBodies[0].rows]);
-  const models = rows.map((own) => own.map((row) => Number(row.dataset.model)));
   const AT_FIRST = 200;  // rows of a table: thousands take a second to lay out, and are shown when asked for
-  const limits = rows.map(() => AT_FIRST);
-  const orders = rows.map((own) => own.map((_, k) => k));
-  let fits = names.map(() => true), sorted = "";
+  const nameOf = (row) => row.cells[0].dataset.value;
   const number = (n) => n.toLocaleString("en");
+  const tables = [...document.querySelectorAll("table[data-table]")].map((table) => ({
+    heads: [...table.tHead.rows[0].cells], body: table.tBodies[0], rows: [...table.tBodies[0].rows], limit: AT_FIRST,
+    more: table.closest("section").querySelector(".more"),
+  }));
+  const first = tables[0];
+  let fitting = null, sorted = "";  // names of the models that are shown; null: all
 
-  const show = (t) => {
+  const show = (table) => {
     let n = 0;
-    for (const k of orders[t]) {
-      const fit = fits[models[t][k]];
-      rows[t][k].hidden = !fit || n >= limits[t];
-      n += fit;
+    for (const row of table.rows) {
+      const fits = fitting === null || fitting.has(nameOf(row));
+      row.hidden = !fits || n >= table.limit;
+      n += fits;
     }
-    const more = tables[t].closest("section").querySelector(".more");
-    more.hidden = n <= limits[t];
-    more.querySelector("button").textContent = `Show all ${number(n)} models`;
-    if (t === 0) {
-      const first = n > limits[0] ? `, the first ${number(limits[0])} of them shown` : "";
-      status.textContent = `${number(n)} of ${number(rows[0].length)} models${first}${sorted}`;
+    table.more.hidden = n <= table.limit;
+    table.more.querySelector("button").textContent = `Show all ${number(n)} models`;
+    if (table === first) {
+      const cut = n > table.limit ? `, the first ${number(table.limit)} of them shown` : "";
+      status.textContent = `${number(n)} of ${number(table.rows.length)} models${cut}${sorted}`;
     }
   };
-  const showAll = () => tables.forEach((_, t) => show(t));
 
-  // Rows move as a whole; what has no value stays last whichever way.
-  const sort = (t, heads, c, head) => {
-    const column = c === 0 ? null : data.tables[t][c - 1];
-    const best = column === null || column.lower ? "ascending" : "descending";
-    const other = best === "ascending" ? "descending" : "ascending";
-    const way = head.getAttribute("aria-sort") === best ? other : best;
+  // By the cells of the column itself, which hold what is sorted by: numbers, or texts such as names.
+  const sort = (table, head) => {
+    const { best } = head.dataset;
+    const way = head.getAttribute("aria-sort") !== best ? best : best === "ascending" ? "descending" : "ascending";
     const sign = way === "ascending" ? 1 : -1;
-    const order = rows[t].map((_, k) => k);
-    order.sort((one, two) => {
-      if (column === null) return sign * collator.compare(names[models[t][one]], names[models[t][two]]);
-      const [a, b] = [column.values[one], column.values[two]];
-      if (a === null || b === null) return (a === null) - (b === null) || one - two;
-      return sign * (a - b) || one - two;
+    const values = new Map(table.rows.map((row) => [row, row.cells[head.cellIndex].dataset.value ?? ""]));
+    table.rows.sort((one, two) => {
+      const [a, b] = [values.get(one), values.get(two)];
+      if (a === "" || b === "") return (a === "") - (b === "");  // what has no value stays last whichever way
+      return sign * (Number.isNaN(a - b) ? collator.compare(a, b) : a - b);
     });
-    const body = tables[t].tBodies[0], all = document.createDocumentFragment();
-    for (const k of order) all.append(rows[t][k]);
-    body.append(all);
-    orders[t] = order;
-    for (const each of heads) each.setAttribute("aria-sort", each === head ? way : "none");
-    const told = head.querySelector(".name") || head.querySelector("button");
-    sorted = `, sorted by ${told.textContent.trim()}, ${column === null ? way : way === best ? "best first" : "worst first"}`;
-    show(t);
-    if (t > 0) show(0);
+    table.body.append(...table.rows);
+    for (const each of table.heads) each.setAttribute("aria-sort", each === head ? way : "none");
+    const name = (head.querySelector(".name") || head).textContent.trim();
+    sorted = `, sorted by ${name}, ${head.classList.contains("model") ? way : way === best ? "best first" : "worst first"}`;
+    show(table);
+    show(first);
   };
 
-  tables.forEach((table, t) => {
-    const heads = [...table.tHead.rows[0].cells];
-    heads.forEach((head, c) => {
+  for (const table of tables) {
+    for (const head of table.heads.filter((each) => each.dataset.best)) {
       const button = document.createElement("button");
       button.type = "button";
-      button.className = c === 0 ? "plain" : "";
+      button.className = head.classList.contains("model") ? "plain" : "";
       button.append(...head.childNodes);
       head.append(button);
       head.setAttribute("aria-sort", "none");
-      button.addEventListener("click", () => sort(t, heads, c, head));
+      button.addEventListener("click", () => sort(table, head));
+    }
+    table.more.querySelector("button").addEventListener("click", () => {
+      table.limit = Infinity;
+      show(table);
     });
-    table.closest("section").querySelector(".more button").addEventListener("click", () => {
-      limits[t] = Infinity;
-      show(t);
-    });
-  });
+  }
 
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const column = has.value === "" ? null : data.tables[0][Number(has.value)].values;
-    models[0].forEach((model, k) => {
-      const [, isVariant, isLinked] = data.models[model];
-      const ofKind = { all: true, base: !isVariant, variant: isVariant, linked: isLinked }[kind.value];
-      const named = words.every((word) => names[model].includes(word));
-      fits[model] = ofKind && named && (column === null || column[k] !== null);
-    });
-    showAll();
+    const found = first.rows.filter((row) =>
+      row.dataset.kind.split(" ").includes(kind.value) &&
+      words.every((word) => nameOf(row).toLowerCase().includes(word)) &&
+      (has.value === "" || row.cells[Number(has.value)].dataset.value !== undefined));
+    fitting = new Set(found.map(nameOf));
+    tables.forEach(show);
   };
 
   // A link to a row that is not shown shows all rows again.
@@ -90,7 +78,7 @@
     const row = byId(decodeURIComponent(location.hash.slice(1)));
     if (row && row.hidden) {
       form.reset();
-      limits[0] = Infinity;
+      first.limit = Infinity;
       filter();
       row.scrollIntoView();
     }
@@ -100,7 +88,7 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(filter));
   form.hidden = false;
-  showAll();
-  for (const table of tables) table.tBodies[0].classList.remove("cut");
+  tables.forEach(show);
+  for (const { body } of tables) body.classList.remove("cut");
   toTarget();
 })();
