@@ -473,12 +473,12 @@ def test_a_palette_with_a_transparent_colour(picture):
     ("content", "message"),
     [
         (b"no picture", "can't be decoded: a whole JPEG, PNG, GIF or BMP picture is accepted; replace the file"),
-        (cut_off("JPEG"), "can't be decoded (image file is truncated"),
+        (cut_off("JPEG"), "can't be decoded"),
         (encoded("TIFF"), "can't be decoded"),
         (claiming(20_000, 20_000), "is too large: Image size (400000000 pixels) exceeds limit"),
-        (claiming(10_000, 9_000), "is too large"),
-        (claiming(5_001, 5_000), "has 5,001 × 5,000 pixels; up to 25,000,000 in all are accepted; replace the file"),
-        (encoded(size=(2, 9)), "has 2 × 9 pixels; sides up to 4 to 1 are accepted; replace the file, or take it away"),
+        (claiming(10_000, 9_000), "has 10,000 × 9,000 pixels; up to 25,000,000"),
+        (claiming(5_001, 5_000), "has 5,001 × 5,000 pixels; up to 25,000,000 in all"),
+        (encoded(size=(2, 9)), "has 2 × 9 pixels; up to 25,000,000 in all are accepted, with sides up to 4 to 1; replace the file"),
     ],
     ids=["text", "cut off", "tiff", "bomb", "smaller bomb", "large", "narrow"],
 )

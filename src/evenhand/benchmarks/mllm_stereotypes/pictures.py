@@ -8,10 +8,11 @@ import warnings
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+import PIL.Image
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.models.pictures import in_colour
+from evenhand.models.pictures import decoded
+from evenhand.models.request import Image
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp")
 # Pillow's decoders that check the sides before they allocate memory (WebP's doesn't); the first frame is used.
@@ -41,7 +42,7 @@ class PictureError(UsageError):
         self.reason = reason
 
 
-def decode(path: Path) -> Image.Image:
+def decode(path: Path) -> PIL.Image.Image:
     """Decode a picture to RGB: upright by its EXIF orientation, transparent parts on white.
 
     Raises PictureError for a file that is missing, not JPEG, PNG, GIF or BMP, damaged, or larger than the limits above.
@@ -49,44 +50,22 @@ def decode(path: Path) -> Image.Image:
     if not os.path.isfile(path):  # not a pipe, which would block
         raise PictureError(path, "missing", "is not there, or no ordinary file")
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise PictureError(path, "size", f"has more than {MAX_BYTES:,} bytes, the most that are accepted")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd metadata
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-                _check_size(path, *image.size)
-                image.verify()
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:  # verify() leaves nothing to decode
-                image.load()
-                return in_colour(_upright(image))
+        if os.path.getsize(path) > MAX_BYTES:
+            raise PictureError(path, "size", f"has more than {MAX_BYTES:,} bytes")
+        with warnings.catch_warnings(action="ignore"), PIL.Image.open(path, formats=FORMATS) as image:
+            width, height = image.size
+            if width * height > MAX_PIXELS or max(width, height) > MAX_RATIO * min(width, height):
+                limits = f"up to {MAX_PIXELS:,} in all are accepted, with sides up to {MAX_RATIO} to 1"
+                raise PictureError(path, "size", f"has {width:,} × {height:,} pixels; {limits}")
+            image.verify()
+        return decoded(Image(path.read_bytes()))
     except PictureError:
         raise
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+    except PIL.Image.DecompressionBombError as error:
         raise PictureError(path, "size", f"is too large: {error}") from error
     except Exception as error:  # decoders raise nearly anything on damaged bytes
-        detail = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
-        what = f"can't be decoded{detail}: a whole {', '.join(FORMATS[:-1])} or {FORMATS[-1]} picture is accepted"
-        raise PictureError(path, "broken", what) from error
-
-
-def _check_size(path: Path, width: int, height: int) -> None:
-    if width * height > MAX_PIXELS:
-        limit = f"up to {MAX_PIXELS:,} in all are accepted"
-    elif max(width, height) > MAX_RATIO * min(width, height):
-        limit = f"sides up to {MAX_RATIO} to 1 are accepted"
-    else:
-        return
-    raise PictureError(path, "size", f"has {width:,} × {height:,} pixels; {limit}")
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # damaged metadata
-        return image
+        formats = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise PictureError(path, "broken", f"can't be decoded: a whole {formats} picture is accepted") from error
 
 
 def find_fault(path: Path) -> str | None:
@@ -113,7 +92,7 @@ def encode(image: Mapping[str, object]) -> bytes:
         content = stored if isinstance(stored, bytes) else Path(str(image["path"])).read_bytes()
         if content.startswith(_AS_STORED):
             return content
-        with Image.open(io.BytesIO(content)) as opened:
+        with PIL.Image.open(io.BytesIO(content)) as opened:
             return _png(opened.convert("RGB"))
     except OSError as error:
         raise EvenhandError(
@@ -132,7 +111,7 @@ class Splicer:
         if not 1 <= height <= MAX_HEIGHT:
             raise UsageError(f"a height of {height} came; from 1 to {MAX_HEIGHT} pixels are accepted")
         self._height = height
-        self._pictures: dict[Path, Image.Image] = {}
+        self._pictures: dict[Path, PIL.Image.Image] = {}
         self._pngs: dict[tuple[Path, Path], bytes] = {}
 
     def png(self, left: Path, right: Path) -> bytes:
@@ -141,18 +120,18 @@ class Splicer:
             self._pictures, self._pngs = {path: self._scaled(decode(path)) for path in (left, right)}, {}
         if (left, right) not in self._pngs:
             one, other = self._pictures[left], self._pictures[right]
-            both = Image.new("RGB", (one.width + other.width, self._height))
+            both = PIL.Image.new("RGB", (one.width + other.width, self._height))
             both.paste(one, (0, 0))
             both.paste(other, (one.width, 0))
             self._pngs[left, right] = _png(both, compress_level=1)  # twice as fast as the default, an eighth larger
         return self._pngs[left, right]
 
-    def _scaled(self, image: Image.Image) -> Image.Image:
+    def _scaled(self, image: PIL.Image.Image) -> PIL.Image.Image:
         size = (max(1, round(image.width * self._height / image.height)), self._height)
-        return image if image.size == size else image.resize(size, Image.Resampling.LANCZOS)
+        return image if image.size == size else image.resize(size, PIL.Image.Resampling.LANCZOS)
 
 
-def _png(image: Image.Image, **options: int) -> bytes:
+def _png(image: PIL.Image.Image, **options: int) -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG", **options)
     return file.getvalue()
