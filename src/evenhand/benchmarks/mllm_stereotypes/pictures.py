@@ -78,8 +78,8 @@ def find_fault(path: Path) -> str | None:
 
 
 def is_picture(name: str) -> bool:
-    """Whether a file name ends like a picture's."""
-    return os.path.splitext(name)[1].casefold() in SUFFIXES
+    """Whether a file name ends like a picture's, and is a text: rows can't store other bytes."""
+    return name.isprintable() and os.path.splitext(name)[1].casefold() in SUFFIXES
 
 
 def encode(image: Mapping[str, object]) -> bytes:
