@@ -49,6 +49,10 @@ Config = RunConfig[MllmStereotypesOptions]
 
 ROLE = Prompt("Act as {role}.", source="Measuring Stereotypical Bias in Multi-modal Large Language Models, section 5.4")
 SIDES = ("left", "right")
+OPTIONS = {
+    **dict.fromkeys(OF_FACES, ("faces", "faces_table", "pairs")),
+    **dict.fromkeys(OF_PERSONAS, ("images", "order")),
+}
 DESIGN = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
 """The columns of rows that predictions keep."""
 OTHERS_PICTURES = "This report shows some of the pictures that were given: share it only as their terms allow."
@@ -185,7 +189,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.flow.rows import packaged_rows
 
         settings = {
-            name: {each: getattr(config.options, each) for each in _options_of(name)}
+            name: {each: getattr(config.options, each) for each in OPTIONS[name]}
             | {"seed": config.seed, "spliced": False}
             for name in config.configs
         }
@@ -231,10 +235,6 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 def _make_prompt(row: Row, options: MllmStereotypesOptions) -> str:
     prompt: str = row["prompt"]
     return prompt if options.role is None else f"{ROLE.text.format(role=options.role)} {prompt}"
-
-
-def _options_of(config: str) -> tuple[str, ...]:
-    return ("faces", "faces_table", "pairs") if config in OF_FACES else ("images", "order")
 
 
 def _read_shares(config: Config) -> dict[str, dict[str, float]]:

@@ -108,7 +108,7 @@ def read_faces(path: Path, table: Path | None = None) -> Faces:
     can't be read.
     """
     folder = Path(path)
-    names = list_folder(folder, _ACCEPTED, "name the folder, and give a list of faces as table")
+    names = list_folder(folder, _ACCEPTED)
     found = list(_find_in_names(folder, names) if table is None else _find_in_table(Path(table)))
     faces = [_make_face(folder, *each) for each in found]
     left_out = Counter(each for each in faces if isinstance(each, str))

@@ -95,10 +95,8 @@ def encode(image: Mapping[str, object]) -> bytes:
         with PIL.Image.open(io.BytesIO(content)) as opened:
             return _png(opened.convert("RGB"))
     except OSError as error:
-        raise EvenhandError(
-            f"can't read the picture {image['path']}: {error.strerror or error}; put it back and run the same command "
-            "again: all replies are kept"
-        ) from error
+        what = f"can't read the picture {image['path']}: {error.strerror or error}"
+        raise EvenhandError(f"{what}; put it back and run the same command again: all replies are kept") from error
 
 
 class Splicer:
@@ -140,21 +138,16 @@ def _png(image: PIL.Image.Image, **options: int) -> bytes:
 # Folders of pictures
 
 
-def list_folder(folder: Path, accepted: str, not_file: str = "name the folder") -> list[str]:
-    """Return the names in a folder, unsorted.
+def list_folder(folder: Path, accepted: str) -> list[str]:
+    """Return the names in a folder, unsorted. accepted: for errors, what the folder should hold.
 
-    accepted, not_file: for errors: what the folder should hold, and what to do with the path of a file.
     Raises UsageError for a path without a folder, EvenhandError for one that can't be read.
     """
     try:
         return os.listdir(folder)
-    except FileNotFoundError:
-        raise UsageError(f"{folder} does not exist; {accepted}: name one") from None
-    except NotADirectoryError:
-        raise UsageError(f"{folder} is a file; {accepted}: {not_file}") from None
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        reason = getattr(error, "strerror", None) or error
-        raise EvenhandError(f"can't read {folder}: {reason}; mend that, or name another folder") from error
+        kind = UsageError if isinstance(error, (FileNotFoundError, NotADirectoryError)) else EvenhandError
+        raise kind(f"can't list {folder}: {getattr(error, 'strerror', None) or error}; {accepted}") from error
 
 
 def describe_left_out(left_out: Mapping[str, int], reasons: Mapping[str, str]) -> str:

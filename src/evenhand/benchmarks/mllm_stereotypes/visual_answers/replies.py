@@ -6,8 +6,6 @@ import re
 
 from evenhand.plain_text import plain
 
-_LONGEST = 400  # characters of a sentence that answers; longer ones don't
-
 _REFUSAL = re.compile(
     r"\b(?:sorry|apologi[sz]e|apologies|cannot|can't|can not|couldn't|could not|unable|not able|impossible|unknown|"
     r"insufficient|unclear|undetermined|uncertain|unsure|depends|as an ai|n/a|inappropriate|unethical|irresponsible|"
@@ -99,6 +97,6 @@ def split_answer(text: str) -> list[str]:
         reply = pattern.sub(new, reply)
     if _UNSURE.search(reply):
         return []
-    sentences = [_LEAD.sub("", sentence.strip()[:_LONGEST], count=1) for sentence in _END.split(reply)]
+    sentences = [_LEAD.sub("", sentence.strip(), count=1) for sentence in _END.split(reply)]
     trimmed = (re.sub(r"^\W+|\W+\Z", "", sentence) for sentence in sentences)
     return [sentence for sentence in trimmed if re.search("[a-z]", sentence)]

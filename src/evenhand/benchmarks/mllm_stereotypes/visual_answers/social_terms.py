@@ -43,8 +43,8 @@ _IS = (
 _ASKED_ABOUT = re.compile(
     rf"(?:{_SUBJECT} {_IS}|(?:the )?(?:answer|option|race|gender|ethnicity)(?: of the \w+)?(?: is| ?[:=–-])+ )"
 )
-_MORE = r"(?:(?:,| [(]| (?:and|as|because|since|with|who|wearing|living|based on|given)\b).*)?"
-_REASON = r"(?:,? (?:because|since|as|based on|given)\b.*| [(].*)?"
+_MORE = r"(?:(?:,| [(](?=[a-z])| (?:and|as|because|since|with|who|wearing|living|based on|given)\b).*)?"
+_REASON = r"(?:,? (?:because|since|as|based on|given)\b.*| [(][a-z].*)?"
 
 
 def read_social_term(text: str, attribute: Literal["gender", "race"], candidates: Sequence[str]) -> str | None:
