@@ -472,7 +472,6 @@ def test_corrupt_pictures_beside_good_ones_are_counted(made, faces):
         (PERSONAS | {"runs": 2}, "--temperature above 0"),
         (PERSONAS | {"role": "a\nb"}, "in a line"),
         ({"configs": ("occupation_gender",), "faces_table": "x.csv"}, "--faces-table would do nothing without --faces"),
-        (FEW | {"faces_table": "x.csv"}, "has its own labels"),
         (FEW | {"order": "balanced"}, "--order is for"),
         (PERSONAS | {"pairs": 5}, "--pairs would do nothing without --faces"),
         (FEW | {"pairs": 0}, "a whole number of 1 or more"),

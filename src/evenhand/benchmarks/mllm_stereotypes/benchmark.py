@@ -189,7 +189,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.flow.rows import packaged_rows
 
         settings = {
-            name: {each: getattr(config.options, each) for each in OPTIONS[name]}
+            name: {each: getattr(config.options, each) for each in OPTIONS.get(name, ())}
             | {"seed": config.seed, "spliced": False}
             for name in config.configs
         }
@@ -258,18 +258,11 @@ def _check_asking(config: Config) -> None:
 
 
 def _check_pictures(options: MllmStereotypesOptions, configs: Sequence[str]) -> None:
-    of_faces, of_personas = (any(each in some for each in configs) for some in (OF_FACES, OF_PERSONAS))
-    if options.faces is None and of_faces:
-        raise UsageError(
-            f"{', '.join(OF_FACES)} show faces, which are never shipped: --faces DIR is accepted, a folder of UTKFace "
-            f"files or of those in --faces-table (or --faces {REHEARSAL})"
-        )
-    if options.faces == REHEARSAL and options.faces_table:
-        raise UsageError(f"--faces {REHEARSAL} has its own labels: --faces-table is for a folder of faces")
-    for name, given, fits, of in (
-        ("faces", options.faces is not None, of_faces, OF_FACES),
-        ("images", options.images is not None, of_personas, OF_PERSONAS),
-        ("order", options.order != "paper", of_personas, OF_PERSONAS),
+    """Refuse options of configurations that are not asked."""
+    for name, given, of in (
+        ("faces", options.faces is not None, OF_FACES),
+        ("images", options.images is not None, OF_PERSONAS),
+        ("order", options.order != "paper", OF_PERSONAS),
     ):
-        if given and not fits:
+        if given and not set(of) & set(configs):
             raise UsageError(f"--{name} is for {', '.join(of)}; --config names none of these")

@@ -114,14 +114,13 @@ def read_faces(path: Path, table: Path | None = None) -> Faces:
     left_out = Counter(each for each in faces if isinstance(each, str))
     records = sorted((each for each in faces if isinstance(each, Face)), key=lambda face: face.file)
     if not records:
-        files = [file for file, _ in found if file]
         where = f"{len(found):,} files in {folder}" if table is None else f"{len(found):,} rows of {table}"
-        examples = f", for instance {list_some(files)}" if files else ""
+        examples = list_some([file for file, _ in found if file])
+        why = describe_left_out(left_out, LEFT_OUT)
         raise UsageError(
-            f"none of the {where} gives a face ({describe_left_out(left_out, LEFT_OUT)}){examples}; accepted are JPEG, "
-            f"PNG, GIF and BMP pictures of faces of {YOUNGEST} to {OLDEST} years, named {UTKFACE_NAME} (gender 0 or 1, "
-            "race 0 to 3), or listed in a table with the columns "
-            f"{', '.join(COLUMNS)} (races: {', '.join(RACE_OF_WORD)})"
+            f"none of the {where} gives a face ({why}){examples and f', for instance {examples}'}; accepted are JPEG, PNG, GIF and BMP pictures of faces of {YOUNGEST} to {OLDEST} years, named "
+            f"{UTKFACE_NAME}, or listed in a table with the columns {', '.join(COLUMNS)} (races: "
+            f"{', '.join(RACE_OF_WORD)})"
         )
     return Faces(tuple(records), {reason: left_out[reason] for reason in LEFT_OUT if left_out[reason]}, len(found))
 

@@ -103,16 +103,16 @@ class PersonaImages:
 
     def sentences(self) -> tuple[str, ...]:
         """Say for a report what was left out, and why."""
-        said = []
-        if self.left_out:
-            why = describe_left_out(self.left_out, LEFT_OUT)
-            said.append(f"Persona images left out: {sum(self.left_out.values()):,} of {self.read:,} ({why}).")
-        if self.other_folders:
-            said.append(f"Folders that name no trait: {len(self.other_folders):,} ({list_some(self.other_folders)}).")
-        if self.missing_traits:
-            named = ", ".join(self.missing_traits)
-            said.append(f"Traits without a picture: {len(self.missing_traits)} of {len(TRAITS)} ({named}).")
-        return tuple(said)
+        why = describe_left_out(self.left_out, LEFT_OUT)
+        named = ", ".join(self.missing_traits)
+        sentences = {
+            f"Persona images left out: {sum(self.left_out.values()):,} of {self.read:,} ({why}).": self.left_out,
+            f"Folders that name no trait: {len(self.other_folders):,} ({list_some(self.other_folders)}).": (
+                self.other_folders
+            ),
+            f"Traits without a picture: {len(self.missing_traits)} of {len(TRAITS)} ({named}).": self.missing_traits,
+        }
+        return tuple(sentence for sentence, of in sentences.items() if of)
 
 
 def read_persona_images(folder: Path) -> PersonaImages:

@@ -30,14 +30,9 @@ PERSON = "person"  # the label, in COCO and Objects365
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
-_PAINTERS = (
-    "Accepted: a Hub id or a local folder of a diffusers pipeline that paints from text, with safetensors weights "
-    f"({PAINTER}, for instance)"
-)
-_DETECTORS = (
-    f"Accepted: a Hub id or a local folder of an object detector that transformers loads and that knows {PERSON!r}, "
-    f"with safetensors weights ({DETECTOR}, for instance)"
-)
+_ACCEPTED = "Accepted: a Hub id or a local folder of {}, with safetensors weights ({}, for instance)"
+_PAINTERS = _ACCEPTED.format("a diffusers pipeline that paints from text", PAINTER)
+_DETECTORS = _ACCEPTED.format(f"an object detector of transformers that knows {PERSON!r}", DETECTOR)
 
 
 class Painter(Protocol):

@@ -102,7 +102,7 @@ def load(
         if images is not None or order != "paper":
             raise UsageError(f"{config} shows faces: images and order are of {', '.join(OF_PERSONAS)}")
         if faces is None:
-            raise UsageError(f"{config} needs faces, which are never shipped: name their folder (or {REHEARSAL!r})")
+            raise UsageError(f"{config} needs faces, which are never shipped: --faces DIR (or --faces {REHEARSAL})")
         rows, notes = _build_face_rows(config, faces, faces_table, pairs, seed)
         rows = _splice(rows) if spliced else rows
     else:
