@@ -118,9 +118,9 @@ def read_faces(path: Path, table: Path | None = None) -> Faces:
         examples = list_some([file for file, _ in found if file])
         why = describe_left_out(left_out, LEFT_OUT)
         raise UsageError(
-            f"none of the {where} gives a face ({why}){examples and f', for instance {examples}'}; accepted are JPEG, PNG, GIF and BMP pictures of faces of {YOUNGEST} to {OLDEST} years, named "
-            f"{UTKFACE_NAME}, or listed in a table with the columns {', '.join(COLUMNS)} (races: "
-            f"{', '.join(RACE_OF_WORD)})"
+            f"none of the {where} gives a face ({why}){examples and f', for instance {examples}'}; accepted are JPEG, "
+            f"PNG, GIF and BMP pictures of faces of {YOUNGEST} to {OLDEST} years, named {UTKFACE_NAME}, or listed in a "
+            f"table with the columns {', '.join(COLUMNS)} (races: {', '.join(RACE_OF_WORD)})"
         )
     return Faces(tuple(records), {reason: left_out[reason] for reason in LEFT_OUT if left_out[reason]}, len(found))
 
