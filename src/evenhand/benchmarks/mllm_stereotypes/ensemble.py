@@ -108,9 +108,9 @@ def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
     texts = [
         "; ".join(f"{letter}: {group}" for letter, group in zip(chosen, row)) for row in chosen.fillna("unread").values
     ]
-    shares = next((each[["real_shares"]] for each in asked if "real_shares" in each), pd.DataFrame())
+    shares = [{"real_shares": each["real_shares"]} for each in asked if "real_shares" in each]
     return first.assign(
-        **shares,
+        **(shares or [{}])[0],
         rehearsal=np.any([each["rehearsal"].astype(bool) for each in asked], axis=0),
         text=texts,
         finish_reason=None,
