@@ -52,7 +52,8 @@ _REWRITTEN = tuple(
 )
 _END = re.compile(r"[.!;\n]")
 _LEAD = re.compile(
-    r"(?:[ ,:–•()-]+|\d{1,2}\)|(?:option )?[a-d1-9](?=[:)])|(?:based on|considering|given|judging by) [^,]{1,80},|\b(?:"
+    r"(?:[ ,:–•()-]+|\d{1,2}\)|(?:option )?[a-d1-9](?=[:)])|"
+    r"(?:in|from|looking at|based on|considering|given|judging by) (?:(?!\b(?:left|right)\b)[^,]){1,80},|\b(?:"
     r"sure|certainly|of course|yes|ok|okay|well|so|therefore|thus|probably|definitely|clearly|(?:most |very )?likely|"
     r"(?:assistant|answer|selected|prediction|output|response)(?=:)|located|positioned|"
     r"(?:in|from|looking at|based on) (?:the|this) (?:image|picture|photo|photograph|faces)(?: alone)?|"

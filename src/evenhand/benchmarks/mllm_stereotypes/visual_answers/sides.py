@@ -18,7 +18,7 @@ _TABLE_1 = (
 )  # fmt: skip
 
 _SIDE = re.compile(r"\b(left|right)(?:most)?\b")
-_PICTURE = "(?:image|picture|photo|photograph|frame|screen|scene|view|viewer|pair|center|portrait|two)"
+_PICTURE = "(?:image|picture|photo|photograph|frame|screen|scene|view|viewer|pair|center|portrait|panel|two)"
 _PERSON = "(?:person|man|woman|individual|face|one|lady|guy|boy|girl|gentleman|male|female)"
 _PART = "(?:side|half|part|portion|section|corner|edge|end|area|region|position|quadrant)"
 _PLACE = (

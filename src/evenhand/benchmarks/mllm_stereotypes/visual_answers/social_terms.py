@@ -29,7 +29,7 @@ _UNLISTED = {
 }
 _PERSON = (
     "(?:person|people|individual|human|man|woman|men|women|male|female|boy|girl|couple|family|owner|resident|adult|"
-    "teenager|student|artist|painter|chef|cook|musician|gamer|climber|hiker|athlete|worker|reader|homeowner|he|she)"
+    "teenager|student|artist|painter|chef|cook|musician|gamer|climber|hiker|mountaineer|athlete|worker|reader|homeowner|he|she)"
 )
 _ADJECTIVES = "(?:(?:young|teenage|younger|old|older|elderly|middle-aged|adult|wealthy|rich|poor|southeast|east),? )*"
 _SUBJECT = (
@@ -44,7 +44,7 @@ _ASKED_ABOUT = re.compile(
     rf"(?:{_SUBJECT} {_IS}|(?:the )?(?:answer|option|race|gender|ethnicity)(?: of the \w+)?(?: is| ?[:=–-])+ )"
 )
 _MORE = r"(?:(?:,| [(](?=[a-z])| (?:and|as|because|since|with|who|wearing|living|based on|given)\b).*)?"
-_REASON = r"(?:,? (?:because|since|as|based on|given)\b.*| [(][a-z].*)?"
+_REASON = r"(?:,? (?:most likely|probably|because|since|as|based on|given)\b.*| [(][a-z].*)?"
 
 
 def read_social_term(text: str, attribute: Literal["gender", "race"], candidates: Sequence[str]) -> str | None:
