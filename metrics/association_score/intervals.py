@@ -63,7 +63,7 @@ def _share_intervals(tally, clusters, noise):
         errors = np.linalg.norm(moved @ root, axis=1)
         n = np.where(n < FEWEST_CLUSTERS, np.nan, np.fmin(n, noise.independent))
         found = students_intervals(share, errors, n - 1, n, 0, np.where(most > 0, most, 1))
-        found[most == 0] = 0  # nobody of the group was offered
+        found[most == 0] = 0  # the group was never offered
         ends[key] = found - 0.5 * (key == "position_sensitivity")
     return ends
 

@@ -170,7 +170,9 @@ def _the_only(name, values, n):
     refuse_other_length(values, name, n)
     distinct = list(dict.fromkeys(values))
     if len(distinct) > 1:
-        raise ValueError(f"{len(distinct)} values of {name} came: {listed(map(repr, distinct))}; score one at a time")
+        raise ValueError(
+            f"{name} must have one value, got {len(distinct)}: {listed(map(repr, distinct))}; score one at a time"
+        )
     return distinct[0] if distinct else None
 
 

@@ -41,7 +41,7 @@ class Tally:
 
     @property
     def of_instances(self):
-        """Codes of the columns of `flat`, likewise, of one instance; both places have one."""
+        """Codes of the columns of `flat`: those of one instance have one; so have both places."""
         asked = np.arange(self.size) // (self.shape[1] * self.shape[-1])
         return np.concatenate([asked, np.full(len(self.flat) - self.size, self.shape[0])])
 

@@ -333,9 +333,9 @@ def refused(tmp_path):
 
 
 def test_one_run_is_no_ensemble(persona, refused, evenhand, tmp_path):
-    assert "1 came; a consensus is of 2 to 26 runs" in refused(persona("M"))
+    assert "2 to 26 runs, got 1" in refused(persona("M"))
     called = evenhand("ensemble", tmp_path / "run M", "--output", tmp_path / "refused")
-    assert (called.code, called.err) == (2, "evenhand: 1 came; a consensus is of 2 to 26 runs\n")
+    assert (called.code, called.err) == (2, "evenhand: an ensemble needs 2 to 26 runs, got 1\n")
 
 
 def test_the_same_run_twice_is_refused_under_any_name(persona, refused, tmp_path):

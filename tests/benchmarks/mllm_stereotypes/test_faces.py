@@ -520,7 +520,7 @@ def test_damage_is_refused_or_survived(tmp_path_factory, kind, place, byte):
 @pytest.mark.parametrize("height", [0, -5, 2049])
 def test_heights_beyond_the_limits_are_refused(picture, height):
     path = picture(encoded())
-    with pytest.raises(UsageError, match=f"^a height of {height} came; from 1 to 2048 pixels are accepted$"):
+    with pytest.raises(UsageError, match=f"between 1 and 2048 pixels, got {height}"):
         splice(path, path, height=height)
 
 

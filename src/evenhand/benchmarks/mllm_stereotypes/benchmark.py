@@ -248,13 +248,13 @@ def _read_shares(config: Config) -> dict[str, dict[str, float]]:
 def _check_asking(config: Config) -> None:
     role, scale = config.options.role, config.options.box_scale
     if config.protocol != "generate":
-        raise UsageError(f"{DATASET} reads what a model writes: --protocol generate is accepted")
+        raise UsageError(f"{DATASET} reads what a model writes: use --protocol generate")
     if config.n_runs > 1 and not config.temperature:
-        raise UsageError("--runs above 1 needs answers that differ: a --temperature above 0")
+        raise UsageError("--runs above 1 needs a --temperature above 0, so that answers differ")
     if role is not None and not role.isprintable():
-        raise UsageError(f'--role {role!r} came; whom to act as is accepted, in a line ("Barack Obama")')
+        raise UsageError(f'--role must be one line of text, such as "Barack Obama", got {role!r}')
     if scale is not None and not is_box_scale(scale):
-        raise UsageError(f"--box-scale {scale} came; the greatest coordinate is accepted, above 0, or pixels")
+        raise UsageError(f"--box-scale must be the greatest coordinate, above 0, or pixels, got {scale}")
 
 
 def _check_pictures(options: MllmStereotypesOptions, configs: Sequence[str]) -> None:

@@ -45,7 +45,7 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
     runs without a common query, and an `output` of something else; then nothing is written.
     """
     if not 2 <= len(paths) <= len(ascii_uppercase):
-        raise UsageError(f"{len(paths)} came; a consensus is of 2 to {len(ascii_uppercase)} runs")
+        raise UsageError(f"an ensemble needs 2 to {len(ascii_uppercase)} runs, got {len(paths)}")
     members = [_open_member(letter, path) for letter, path in zip(ascii_uppercase, paths)]
     for one, other in combinations(members, 2):
         if _are_same(one, other):

@@ -107,7 +107,7 @@ class Splicer:
 
     def __init__(self, height: int = HEIGHT):
         if not 1 <= height <= MAX_HEIGHT:
-            raise UsageError(f"a height of {height} came; from 1 to {MAX_HEIGHT} pixels are accepted")
+            raise UsageError(f"height must be between 1 and {MAX_HEIGHT} pixels, got {height}")
         self._height = height
         self._pictures: dict[Path, PIL.Image.Image] = {}
         self._pngs: dict[tuple[Path, Path], bytes] = {}

@@ -37,8 +37,8 @@ def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
             value = math.nan
         if known is None or not 0 <= value <= 100 or known in shares[instance]:
             raise UsageError(
-                f"{path}, {place}: {group!r} with {percent!r} percent came; each of {', '.join(groups.values())} is "
-                "accepted once for an instance, with a number from 0 to 100"
+                f"{path}, {place}: expected one of {', '.join(groups.values())}, once for each instance, with a number "
+                f"from 0 to 100, got {group!r} with {percent!r} percent"
             )
         shares[instance][known] = value
     if all(value <= 1 for of_instance in shares.values() for value in of_instance.values()):
