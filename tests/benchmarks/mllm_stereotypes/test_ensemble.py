@@ -35,12 +35,14 @@ def by_drawing(answers):
 def four_drawings(monkeypatch):
     """Queries are built of the first four drawings of each trait."""
 
-    def first():
-        pictures, notes = every()
-        return [picture for picture in pictures if int(picture[1].split("/")[-1]) <= DRAWINGS], notes
+    def first(name, config=None, **options):
+        rows = every(name, config, **options)
+        if config != "persona_images":
+            return rows
+        return rows.select([place for place, each in enumerate(rows["id"]) if int(each.split("/")[-1]) <= DRAWINGS])
 
-    every = queries._load_drawings
-    monkeypatch.setattr(queries, "_load_drawings", first)
+    every = queries.load_dataset
+    monkeypatch.setattr(queries, "load_dataset", first)
 
 
 @pytest.fixture
