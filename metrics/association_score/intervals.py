@@ -41,12 +41,11 @@ def faces_of_clusters(cluster, faces):
     return sparse.csr_array((np.ones(shown.size), where), shape=(len(rows), int(faces.max(initial=-1)) + 1))
 
 
-def intervals(tally, clusters, noise, n_resamples):
-    """{key: [low, high] of each value (values, 2)}; clusters: counts as tally.flat has them (columns, clusters)."""
+def intervals(tally, figures, clusters, noise, n_resamples):
+    """{key: [low, high] of each value (values, 2)} of figures; clusters: counts as tally.flat (columns, clusters)."""
     draws = noise.draws(tally.flat, n_resamples)
-    figures = tally.figures(tally.flat)
     if not len(draws):
-        return {key: np.full((values.shape[-1], 2), np.nan) for key, values in figures.items()}
+        return {key: np.full((len(values), 2), np.nan) for key, values in figures.items()}
     levels = expanded_levels(noise.independent - 1)
     return _share_intervals(tally, clusters, noise) | _score_intervals(tally, draws, levels, noise)
 
@@ -56,15 +55,15 @@ def _share_intervals(tally, clusters, noise):
 
     Their errors are those of the counts, so that shares of one instance and of all pairs are treated alike.
     """
-    root, n_with_a_say, ends = noise.root(), tally.clusters_with_a_say(clusters), {}
+    root, ends = noise.root(), {}
     for key, (parts, wholes, most) in tally.shares().items():
-        n, whole = n_with_a_say[key], wholes @ tally.flat
+        n, whole = np.diff((sparse.csr_array(wholes) @ clusters).tocsr().indptr), wholes @ tally.flat
         share = ratio(parts @ tally.flat, whole)
         moved = ratio(parts - np.nan_to_num(share)[:, None] * wholes, whole[:, None])
         errors = np.linalg.norm(moved @ root, axis=1)
         n = np.where(n < FEWEST_CLUSTERS, np.nan, np.fmin(n, noise.independent))
         found = students_intervals(share, errors, n - 1, n, 0, np.where(most > 0, most, 1))
-        found[most == 0] = 0  # nobody of the group was offered
+        found[most == 0] = 0  # the group was never offered
         ends[key] = found - 0.5 * (key == "position_sensitivity")
     return ends
 

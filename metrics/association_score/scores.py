@@ -12,7 +12,7 @@ figures of all in `tally`, what is particular to their intervals in `intervals`.
 
 import numpy as np
 
-from .columns import coded, columns_of, distinct, paired, refuse_other_length
+from .columns import coded, columns_of, distinct, refuse_other_length
 from .intervals import count_by_cluster, faces_of_clusters, intervals
 from .noise import noise
 from .resampling import (
@@ -79,93 +79,77 @@ class _Rows:
         self.offer, self.offered = _offers(candidates, self.groups, n)
         self.text, self.texts = distinct(predictions, n)
         self.texts.append("")  # of a missing one, whose code is -1
-        pair, pairs = paired(self.text, self.offer)
-        group = {name: code for code, name in enumerate(self.groups)}
         unread = len(self.groups)
-        answers = [group.get(self.texts[text], unread) for text, _ in pairs]
-        answers = [a if a < unread and self.offered[o, a] else unread for a, (_, o) in zip(answers, pairs)]
-        self.answer = _at(answers, pair)
-        outside = [a == unread and bool(self.texts[text]) for a, (text, _) in zip(answers, pairs)]
-        self.outside = _at(outside, pair).astype(bool)
+        group = {name: code for code, name in enumerate(self.groups)}
+        answer = np.array([group.get(text, unread) for text in self.texts], dtype=np.int64)[self.text]
+        given = np.array([bool(text) for text in self.texts])[self.text]
+        offered = np.pad(self.offered, ((0, 0), (0, 1)))[self.offer, answer]
+        self.answer, self.outside = np.where(offered, answer, unread), given & ~offered
         self.cluster = None if clusters is None else coded(clusters, "clusters", n)[0]
         self.faces = None if faces is None else _faces(faces, n)
+        if self.faces is not None:  # the clusters are the pairs of faces
+            self.pair = np.sort(self.faces) @ [self.faces.max(initial=0) + 1, 1]
+            self.cluster = self.pair if self.cluster is None else self.cluster
         self.place = None if positions is None else _places(positions, n)
 
     def score(self, chosen=slice(None)):
         """Headline keys over the rows chosen: points from the counts of all, intervals from resampled clusters."""
         answer = self.answer[chosen]
-        n, n_read = len(answer), int((answer < len(self.groups)).sum())
+        is_read = answer < len(self.groups)
+        n, n_read = len(answer), int(is_read.sum())
         instances, instance = np.unique(self.instance[chosen], return_inverse=True)
         offers, offer = np.unique(self.offer[chosen], return_inverse=True)
         names = [self.instance_names[code] for code in instances]
         shape = (len(names), len(offers), len(self.groups) + 1)
         cell = np.ravel_multi_index((instance, offer, answer), shape) if n else answer
         counts = np.bincount(cell, minlength=np.prod(shape)).reshape(shape)
-        place = placed = None
+        columns, kind, placed = cell, cell, None
         if self.place is not None:
-            place = np.where(answer < len(self.groups), self.place[chosen], UNPLACED)
+            place = np.where(is_read, self.place[chosen], UNPLACED)
             placed = np.bincount(place, minlength=len(PLACES))[: len(PLACES)]
+            columns = [cell, np.where(place < UNPLACED, counts.size + place, -1)]
+            kind = cell * (UNPLACED + 1) + place
         tally = Tally(names, self.groups, self.offered[offers], counts, placed)
-        counted = found = None
-        if self.cluster is not None or self.faces is not None:
-            columns = cell if place is None else [cell, np.where(place < UNPLACED, counts.size + place, -1)]
-            kind = cell if place is None else cell * (UNPLACED + 1) + place
-            counted, found = self._by_cluster(chosen, columns, kind, tally)
-        points = tally.figures(tally.flat)
-        notes = self._about_outside(chosen)
-        result = {
+        figures, ends, answers_for_one = tally.figures(), {}, 1.0
+        counted = {}
+        notes = []
+        if self.cluster is not None:
+            faces = None if self.faces is None else np.sort(self.faces[chosen])
+            drawn = (self.cluster if faces is None else self.pair)[chosen]
+            clusters, cluster = count_by_cluster(drawn, columns, len(tally.flat), kind)
+            shown = None if faces is None else faces_of_clusters(cluster, faces)
+            found = noise(clusters, tally.blocks, shown, tally.of_instances)
+            ends = intervals(tally, figures, clusters, found, self.n_resamples)
+            counted = n_clusters_of(self.cluster[chosen], is_read)
+            notes = about_clusters(counted["n_clusters"])
+            if faces is not None:
+                counted["n_faces"] = len(np.unique(faces))
+                answers_for_one = found.answers_for_one(tally.flat, tally.answers)
+                if found.independent < FEWEST_CLUSTERS <= counted["n_clusters"]:
+                    notes.append(
+                        f"no interval: the pairs share so few faces that only {found.independent:g} of them have none "
+                        f"in common; {FEWEST_CLUSTERS} are needed"
+                    )
+            counted["intervals"] = tally.nested({key: values.tolist() for key, values in ends.items()})
+        return {
             "n": n,
             "n_read": n_read,
             "unread_rate": 1 - n_read / n if n else np.nan,
-            **tally.nested({key: values.tolist() for key, values in points.items()}),
-            **tally.chance_and_maximum(1.0 if self.faces is None else found.answers_for_one(tally.flat, tally.answers)),
-            "warnings": notes,
+            **tally.nested({key: values.tolist() for key, values in figures.items()}),
+            **tally.chance_and_maximum(answers_for_one),
+            "warnings": [
+                *self._about_outside(chosen),
+                *tally.about_undefined(figures, ends),
+                *tally.about_instances(),
+                *_about_unplaced(placed, n_read),
+                *notes,
+            ],
+            **counted,
         }
-        undefined = [path for key, values in points.items() for path in tally.paths(key, np.isnan(values))]
-        if undefined:
-            notes.append(f"no answered query to count for: {listed(undefined)}")
-        notes += tally.about_instances()
-        if placed is not None and placed.sum() < n_read:
-            unplaced = n_read - placed.sum()
-            notes.append(f"position sensitivity leaves out answers without a position: {unplaced} of {n_read}")
-        if counted is not None:
-            ends = intervals(tally, counted, found, self.n_resamples)
-            drawn = self._pairs_of_faces(chosen) if self.cluster is None else self.cluster[chosen]
-            result |= n_clusters_of(drawn, answer < len(self.groups))
-            if self.faces is not None:
-                result["n_faces"] = len(np.unique(self.faces[chosen]))
-            result["intervals"] = tally.nested({key: values.tolist() for key, values in ends.items()})
-            without = [path for key, values in ends.items() for path in tally.paths(key, np.isnan(values).any(axis=-1))]
-            without = [path for path in without if path not in undefined]
-            if without:
-                notes.append(f"no interval, for too few clusters hold answers to count for: {listed(without)}")
-            notes += about_clusters(result["n_clusters"])
-            notes += self._about_faces(found, result["n_clusters"])
-        return result
 
     def score_by(self, column, values):
         codes, names = coded(values, f"by[{column!r}]", len(self.answer))
         return {name: self.score(np.flatnonzero(codes == code)) for code, name in enumerate(names)}
-
-    def _by_cluster(self, chosen, columns, kind, tally):
-        """(counts by cluster, their noise); where faces are known, the clusters are the pairs of faces."""
-        shown = None if self.faces is None else np.sort(self.faces[chosen])
-        drawn = self.cluster[chosen] if shown is None else self._pairs_of_faces(chosen)
-        counted, cluster = count_by_cluster(drawn, columns, len(tally.flat), kind)
-        faces = None if shown is None else faces_of_clusters(cluster, shown)
-        return counted, noise(counted, tally.blocks, faces, tally.of_instances)
-
-    def _pairs_of_faces(self, chosen):
-        """A code of the two faces that each row chosen shows."""
-        return np.sort(self.faces[chosen]) @ [self.faces.max(initial=0) + 1, 1]
-
-    def _about_faces(self, found, n_clusters):
-        if self.faces is None or found.independent >= FEWEST_CLUSTERS or n_clusters < FEWEST_CLUSTERS:
-            return []
-        return [
-            f"no interval: the pairs share so few faces that only {found.independent:g} of them have none in common; "
-            f"{FEWEST_CLUSTERS} are needed"
-        ]
 
     def _about_outside(self, chosen):
         outside = self.outside[chosen]
@@ -175,12 +159,20 @@ class _Rows:
         return [f"unread, for they are none of their candidates, are {outside.sum()} of the answers: {listed(texts)}"]
 
 
+def _about_unplaced(placed, n_read):
+    if placed is None or placed.sum() == n_read:
+        return []
+    return [f"position sensitivity leaves out answers without a position: {n_read - placed.sum()} of {n_read}"]
+
+
 def _the_only(name, values, n):
     """The value that all rows share, None without rows."""
     refuse_other_length(values, name, n)
     distinct = list(dict.fromkeys(values))
     if len(distinct) > 1:
-        raise ValueError(f"{len(distinct)} values of {name} came: {listed(map(repr, distinct))}; score one at a time")
+        raise ValueError(
+            f"{name} must have one value, got {len(distinct)}: {listed(map(repr, distinct))}; score one at a time"
+        )
     return distinct[0] if distinct else None
 
 
@@ -198,8 +190,8 @@ def _offers(candidates, groups, n):
             raise ValueError(f"row {row}: candidates are {names}; give two groups or more, each once")
     members = [tuple(name in offered for name in groups) for offered in lists]
     sets = sorted(set(members), reverse=True)
-    offered = np.array(sets, dtype=bool).reshape(len(sets), len(groups))
-    return _at([sets.index(each) for each in members], offer), offered
+    codes = np.array([sets.index(each) for each in members], dtype=np.int64)
+    return codes[offer], np.array(sets, dtype=bool).reshape(len(sets), len(groups))
 
 
 def _faces(faces, n):
@@ -219,12 +211,7 @@ def _places(positions, n):
         if text not in codes:
             row = int(np.argmax(place == code))
             raise ValueError(f"row {row}: unknown position {text!r}; accepted: {', '.join(PLACES)}, '' where unknown")
-    return _at([codes[text] for text in texts], place)
-
-
-def _at(numbers, codes):
-    """The number of each code."""
-    return np.array(numbers, dtype=np.int64)[codes]
+    return np.array([codes[text] for text in texts], dtype=np.int64)[place]
 
 
 def _tuple(value, row):

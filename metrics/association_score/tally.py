@@ -1,7 +1,8 @@
 """How often each group was chosen, per instance and set of candidates, and the figures that follow from it."""
 
+from itertools import product
+
 import numpy as np
-from scipy import sparse
 
 from .instance_scores import chance_part, extreme_scores, instance_score
 from .resampling import (
@@ -40,7 +41,7 @@ class Tally:
 
     @property
     def of_instances(self):
-        """Codes of the columns of `flat`, likewise, of one instance; both places have one."""
+        """Codes of the columns of `flat`: those of one instance have one; so have both places."""
         asked = np.arange(self.size) // (self.shape[1] * self.shape[-1])
         return np.concatenate([asked, np.full(len(self.flat) - self.size, self.shape[0])])
 
@@ -75,58 +76,38 @@ class Tally:
         chosen, unread, _ = self.parts(flat)
         return self.score(key, chosen, unread)
 
-    def clusters_with_a_say(self, clusters):
-        """{key: how many clusters hold answers to count for each value}; clusters: sparse (columns, clusters)."""
-        instances, offers, _ = self.shape
-        asked = self.answers // self.shape[-1]  # (instances, sets) as one number
-        said = clusters[self.answers]
-        n = {
-            "selection_rates": np.repeat(_clusters_of(said, asked // offers, instances), len(self.groups)),
-            "pairwise": _clusters_of(said, asked, instances * offers)[
-                [i * offers + pair for i, pair, *_ in self.pairs]
-            ],
-        }
-        if self.with_places:
-            n["position_sensitivity"] = _clusters_of(clusters[self.size :], np.zeros(2, dtype=int), 1)
-        return n
-
     def shares(self):
         """{key: (parts, wholes, most)} of figures that are shares: sums of columns (values, columns), and how large
         each can be (values,), where all that a group was offered in chose it.
         """
-        instances, *_ = self.shape
-        k = len(self.groups)
-        column = np.arange(self.size).reshape(self.shape)
-        chosen, offered, answered = (np.zeros((instances * k, len(self.flat))) for _ in range(3))
-        for i in range(instances):
-            for group in range(k):
-                row = i * k + group
-                chosen[row, column[i, :, group]] = 1
-                answered[row, column[i, :, :k].ravel()] = 1
-                offered[row, column[i, self.offered[:, group], :k].ravel()] = 1
-        shares = {"selection_rates": (chosen, answered, ratio(offered @ self.flat, answered @ self.flat))}
-        one, both = np.zeros((len(self.pairs), len(self.flat))), np.zeros((len(self.pairs), len(self.flat)))
-        for row, (i, pair, first, second) in enumerate(self.pairs):
-            one[row, column[i, pair, first]] = 1
-            both[row, column[i, pair, [first, second]]] = 1
-        shares["pairwise"] = one, both, np.ones(len(self.pairs))
+        column, k = np.arange(self.size).reshape(self.shape), len(self.groups)
+
+        def sums(lists):
+            found = np.zeros((len(lists), len(self.flat)))
+            for row, columns in zip(found, lists):
+                row[columns] = 1
+            return found
+
+        cells = list(product(range(len(self.instances)), range(k)))
+        answered = sums([column[i, :, :k].ravel() for i, _ in cells])
+        offered = sums([column[i, self.offered[:, group], :k].ravel() for i, group in cells])
+        chosen, most = (
+            sums([column[i, :, group] for i, group in cells]),
+            ratio(offered @ self.flat, answered @ self.flat),
+        )
+        one = sums([column[i, pair, first] for i, pair, first, _ in self.pairs])
+        both = sums([column[i, pair, [first, second]] for i, pair, first, second in self.pairs])
+        shares = {"selection_rates": (chosen, answered, most), "pairwise": (one, both, np.ones(len(self.pairs)))}
         if self.with_places:
-            left, placed = np.zeros((1, len(self.flat))), np.zeros((1, len(self.flat)))
-            left[0, self.size], placed[0, self.size :] = 1, 1
-            shares["position_sensitivity"] = left, placed, np.ones(1)
+            shares["position_sensitivity"] = sums([self.size]), sums([[self.size, self.size + 1]]), np.ones(1)
         return shares
 
-    def figures(self, flat):
-        """{headline key: array (…, values)} of counts (…, columns); keys that are one number have one value."""
-        chosen, unread, counts = self.parts(flat)
+    def figures(self):
+        """{headline key: array (values,)}; keys that are one number have one value."""
         scores = ("association_score", "association_score_answered", "worst_case", "best_case")
-        figures = {key: self.score(key, chosen, unread)[..., None] for key in scores}
-        rates = ratio(chosen, chosen.sum(axis=-1, keepdims=True))
-        figures["selection_rates"] = rates.reshape(*flat.shape[:-1], len(self.instances) * len(self.groups))
-        figures["pairwise"] = self._pairwise(counts)
-        if self.with_places:
-            placed = flat[..., self.size :]
-            figures["position_sensitivity"] = ratio(placed[..., :1], placed.sum(axis=-1, keepdims=True)) - 0.5
+        figures = {key: np.array([self.score_of(key, self.flat)]) for key in scores}
+        for key, (parts, wholes, _) in self.shares().items():
+            figures[key] = ratio(parts @ self.flat, wholes @ self.flat) - 0.5 * (key == "position_sensitivity")
         return figures
 
     def chance_and_maximum(self, answers_for_one=1.0):
@@ -160,45 +141,45 @@ class Tally:
             )
         return notes
 
+    def about_undefined(self, figures, ends):
+        """Sentences about figures (see `figures`) that are NaN, and about those without an interval. ends: by key."""
+        undefined = {key: np.isnan(values) for key, values in figures.items()}
+        without = {key: np.isnan(values).any(axis=-1) & ~undefined[key] for key, values in ends.items()}
+        of_what = {
+            "no answered query to count for": undefined,
+            "no interval, for too few clusters hold answers to count for": without,
+        }
+        paths = {
+            what: [path for key, where in of.items() for path in self._paths(key, where)]
+            for what, of in of_what.items()
+        }
+        return [f"{what}: {listed(dict.fromkeys(names))}" for what, names in paths.items() if names]
+
     def nested(self, figures):
         """{key: list of values} as the result has it: alone, by instance and group, or by instance and pair."""
         result = {key: values[0] for key, values in figures.items() if key not in ("selection_rates", "pairwise")}
-        rates, k = figures["selection_rates"], len(self.groups)
-        result["selection_rates"] = {
-            name: dict(zip(self.groups, rates[i * k : (i + 1) * k])) for i, name in enumerate(self.instances)
-        }
-        result["pairwise"] = {}
-        for (i, _, *pair), value in zip(self.pairs, figures["pairwise"]):
-            result["pairwise"].setdefault(self.instances[i], {})[self._pair_name(pair)] = value
+        for key in ("selection_rates", "pairwise") if figures else ():
+            result[key] = {name: {} for name in self.instances} if key == "selection_rates" else {}
+            for (i, name), value in zip(self._names(key), figures[key]):
+                result[key].setdefault(self.instances[i], {})[name] = value
         return result
 
-    def paths(self, key, where):
+    def _names(self, key):
+        """The instance and the group, or the pair of groups, of each value."""
+        if key == "selection_rates":
+            return list(product(range(len(self.instances)), self.groups))
+        return [(i, "|".join(self.groups[group] for group in pair)) for i, _, *pair in self.pairs]
+
+    def _paths(self, key, where):
         """What the values of a key are called in a warning, where they are marked: bool (values,)."""
-        if key == "selection_rates":  # of an instance all or none
-            first_group = where[:: len(self.groups)] if len(self.groups) else where
-            return [f"{words(key)} ({name})" for name, marked in zip(self.instances, first_group) if marked]
-        if key == "pairwise":
-            return [
-                f"{key} ({self.instances[i]}, {self._pair_name(pair)})"
-                for (i, _, *pair), marked in zip(self.pairs, where)
-                if marked
-            ]
-        return [words(key)] if where.any() else []
+        if key not in ("selection_rates", "pairwise"):
+            return [words(key)] if where.any() else []
+        names = [(self.instances[i], name) for (i, name), marked in zip(self._names(key), where) if marked]
+        return [f"{words(key)} ({', '.join(each[:1] if key == 'selection_rates' else each)})" for each in names]
 
     def _if_all_answered(self, chosen, unread):
         """The least and the greatest score (…) over all ways to answer the unread queries."""
         return [mean_of_defined(parts) for parts in extreme_scores(chosen, unread, self.offered)]
-
-    def _pair_name(self, pair):
-        return "|".join(self.groups[group] for group in pair)
-
-    def _pairwise(self, counts):
-        """Share of the first group of each pair that an instance was asked with: (…, pairs)."""
-        if not self.pairs:
-            return np.zeros((*counts.shape[:-3], 0))
-        i, pair, first, second = np.array(self.pairs).T
-        first, second = counts[..., i, pair, first], counts[..., i, pair, second]
-        return ratio(first, first + second)
 
 
 def listed(names):
@@ -211,9 +192,3 @@ def listed(names):
 def _share_answered(chosen, unread):
     answered = chosen.sum(axis=(-2, -1))
     return ratio(answered, answered + unread.sum(axis=(-2, -1)))
-
-
-def _clusters_of(counts, codes, n):
-    """How many clusters have any of the rows of each code (n,): sparse (rows, clusters)."""
-    member = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n, len(codes)))
-    return np.diff((member @ counts).tocsr().indptr)

@@ -18,7 +18,7 @@ from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import re
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
 from evenhand.benchmarks.labe.texts import read_texts
 from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
-from evenhand.benchmarks.mllm_stereotypes.persona_making import PersonaFolder
+from evenhand.benchmarks.mllm_stereotypes.persona_making import read_table
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
@@ -203,7 +203,7 @@ def test_any_table_of_persona_images_is_read_or_refused(damage, tmp_path):
         content = content[:place] + piece + content[place + length :]
     (tmp_path / "images.csv").write_bytes(content)
     with contextlib.suppress(EvenhandError):
-        PersonaFolder(tmp_path).read_table()
+        read_table(tmp_path)
 
 
 @pytest.mark.parametrize("reader", READ_FILE)

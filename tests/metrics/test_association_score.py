@@ -695,12 +695,12 @@ def test_the_interval_covers_the_truth(lean, at_least):
         (
             ["male", "white"],
             [query(), query(candidates=RACES)],
-            "2 values of attribute came: 'gender', 'race'; score one",
+            "attribute must have one value, got 2: 'gender', 'race'",
         ),
         (
             ["male"] * 2,
             [query(), query(scenario="persona")],
-            "2 values of scenario came: 'occupation', 'persona'; score",
+            "scenario must have one value, got 2: 'occupation', 'persona'",
         ),
         (
             ["old"],

@@ -35,12 +35,14 @@ def by_drawing(answers):
 def four_drawings(monkeypatch):
     """Queries are built of the first four drawings of each trait."""
 
-    def first():
-        pictures, notes = every()
-        return [picture for picture in pictures if int(picture[1].split("/")[-1]) <= DRAWINGS], notes
+    def first(name, config=None, **options):
+        rows = every(name, config, **options)
+        if config != "persona_images":
+            return rows
+        return rows.select([place for place, each in enumerate(rows["id"]) if int(each.split("/")[-1]) <= DRAWINGS])
 
-    every = queries._load_drawings
-    monkeypatch.setattr(queries, "_load_drawings", first)
+    every = queries.load_dataset
+    monkeypatch.setattr(queries, "load_dataset", first)
 
 
 @pytest.fixture
@@ -333,9 +335,9 @@ def refused(tmp_path):
 
 
 def test_one_run_is_no_ensemble(persona, refused, evenhand, tmp_path):
-    assert "1 came; a consensus is of 2 to 26 runs" in refused(persona("M"))
+    assert "2 to 26 runs, got 1" in refused(persona("M"))
     called = evenhand("ensemble", tmp_path / "run M", "--output", tmp_path / "refused")
-    assert (called.code, called.err) == (2, "evenhand: 1 came; a consensus is of 2 to 26 runs\n")
+    assert (called.code, called.err) == (2, "evenhand: an ensemble needs 2 to 26 runs, got 1\n")
 
 
 def test_the_same_run_twice_is_refused_under_any_name(persona, refused, tmp_path):

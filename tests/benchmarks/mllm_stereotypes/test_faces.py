@@ -274,6 +274,11 @@ def test_tables_as_spreadsheets_and_programs_leave_them(folder, table, tmp_path)
 # Drawing pairs
 
 
+def groups(pair):
+    """Left to right."""
+    return pair.left.group(pair.attribute), pair.right.group(pair.attribute)
+
+
 def other_attribute(attribute):
     return "race" if attribute == "gender" else "gender"
 
@@ -299,12 +304,12 @@ def test_of_k_and_m_faces_as_many_pairs_as_the_limit_and_they_allow(counts, attr
             draw_pairs(faces_of(counts), attribute, seed, limit)
         return
     pairs = draw_pairs(faces_of(counts), attribute, seed, limit)
-    assert Counter((pair.age, pair.shared, frozenset(pair.groups)) for pair in pairs) == expected
+    assert Counter((pair.left.age, pair.left.shared(attribute), frozenset(groups(pair))) for pair in pairs) == expected
     for pair in pairs:
         left, right = vars(pair.left), vars(pair.right)
         assert {name for name in ("age", "gender", "race") if left[name] != right[name]} == {attribute}
-        assert pair.groups == (left[attribute], right[attribute])
-        assert pair.shared == left[other_attribute(attribute)]
+        assert groups(pair) == (left[attribute], right[attribute])
+        assert pair.left.shared(attribute) == left[other_attribute(attribute)]
     assert len({frozenset((pair.left, pair.right)) for pair in pairs}) == len(pairs)
     assert len({pair.id for pair in pairs}) == len(pairs)
 
@@ -321,7 +326,7 @@ def test_full_groups_give_20_for_gender_and_for_each_two_races():
     assert len(draw_pairs(faces, "gender", seed=0)) == 80
     pairs = draw_pairs(faces, "race", seed=0)
     assert len(pairs) == 240
-    of_races = Counter(frozenset(pair.groups) for pair in pairs)
+    of_races = Counter(frozenset(groups(pair)) for pair in pairs)
     assert of_races == {frozenset(two): 40 for two in combinations(("white", "black", "Asian", "Indian"), 2)}
 
 
@@ -330,7 +335,7 @@ def test_ids_say_who_they_are_whatever_the_seed_and_the_side():
     drawn = [draw_pairs(faces, "gender", seed) for seed in range(20)]
     ids = {"gender/25/white/0.jpg//2.jpg", "gender/25/white/1.jpg//2.jpg"}
     assert all({pair.id for pair in pairs} == ids for pairs in drawn)
-    sides = {pair.groups for pairs in drawn for pair in pairs}
+    sides = {groups(pair) for pairs in drawn for pair in pairs}
     assert sides == {("male", "female"), ("female", "male")}
 
 
@@ -368,7 +373,7 @@ def test_pairs_come_by_age_in_years():
     faces = faces_of(
         {(age, gender, "white"): 1 for age in ("30-39", "18", "20-29", "65") for gender in GROUPS["gender"]}
     )
-    assert [pair.age for pair in draw_pairs(faces, "gender", seed=0)] == ["18", "20-29", "30-39", "65"]
+    assert [pair.left.age for pair in draw_pairs(faces, "gender", seed=0)] == ["18", "20-29", "30-39", "65"]
 
 
 # Side by side
@@ -473,12 +478,15 @@ def test_a_palette_with_a_transparent_colour(picture):
     ("content", "message"),
     [
         (b"no picture", "can't be decoded: a whole JPEG, PNG, GIF or BMP picture is accepted; replace the file"),
-        (cut_off("JPEG"), "can't be decoded (image file is truncated"),
+        (cut_off("JPEG"), "can't be decoded"),
         (encoded("TIFF"), "can't be decoded"),
         (claiming(20_000, 20_000), "is too large: Image size (400000000 pixels) exceeds limit"),
-        (claiming(10_000, 9_000), "is too large"),
-        (claiming(5_001, 5_000), "has 5,001 × 5,000 pixels; up to 25,000,000 in all are accepted; replace the file"),
-        (encoded(size=(2, 9)), "has 2 × 9 pixels; sides up to 4 to 1 are accepted; replace the file, or take it away"),
+        (claiming(10_000, 9_000), "has 10,000 × 9,000 pixels; up to 25,000,000"),
+        (claiming(5_001, 5_000), "has 5,001 × 5,000 pixels; up to 25,000,000 in all"),
+        (
+            encoded(size=(2, 9)),
+            "has 2 × 9 pixels; up to 25,000,000 in all are accepted, with sides up to 4 to 1; replace the file",
+        ),
     ],
     ids=["text", "cut off", "tiff", "bomb", "smaller bomb", "large", "narrow"],
 )
@@ -512,7 +520,7 @@ def test_damage_is_refused_or_survived(tmp_path_factory, kind, place, byte):
 @pytest.mark.parametrize("height", [0, -5, 2049])
 def test_heights_beyond_the_limits_are_refused(picture, height):
     path = picture(encoded())
-    with pytest.raises(UsageError, match=f"^a height of {height} came; from 1 to 2048 pixels are accepted$"):
+    with pytest.raises(UsageError, match=f"between 1 and 2048 pixels, got {height}"):
         splice(path, path, height=height)
 
 
@@ -570,12 +578,12 @@ def test_nothing_is_written(two_pairs):
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"gone does not exist; a folder of pictures of faces is accepted: name one$"):
+    with pytest.raises(
+        UsageError, match=r"gone: No such file or directory; a folder of pictures of faces is accepted$"
+    ):
         read_faces(tmp_path / "gone")
     (tmp_path / "list.csv").write_text("file\n")
-    with pytest.raises(
-        UsageError, match=r"list\.csv is a file; .* name the folder, and give a list of faces as table$"
-    ):
+    with pytest.raises(UsageError, match=r"list\.csv: Not a directory; a folder of pictures of faces is accepted$"):
         read_faces(tmp_path / "list.csv")
 
 
@@ -584,9 +592,7 @@ def test_a_folder_that_may_not_be_read_is_said(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "listdir", refuse)
-    with pytest.raises(
-        EvenhandError, match=r"can't read .*: Permission denied; mend that, or name another folder"
-    ) as caught:
+    with pytest.raises(EvenhandError, match=r"can't list .*: Permission denied; a folder of") as caught:
         read_faces(tmp_path)
     assert not isinstance(caught.value, UsageError)
 
@@ -652,10 +658,10 @@ def test_tables_that_do_not_fit_are_refused(folder, table, tmp_path):
     ("counts", "attribute", "message"),
     [
         ({("25", "female", "white"): 2, ("30", "female", "black"): 1}, "gender",
-         r"only one gender came, of 3 faces \(male: 0, female: 3\)"),
+         r"no pair among 3 faces \(male: 0, female: 3\)"),
         ({("25", "male", "white"): 1, ("26", "female", "white"): 1, ("25", "female", "black"): 1}, "gender",
          r"no pair among 3 faces \(male: 1, female: 2\); a pair for gender takes two faces of the same age and race"),
-        ({}, "gender", "no face came; give a folder of faces, or a table of them"),
+        ({}, "gender", "no pair among 0 faces"),
     ],
     ids=["one gender", "no match", "none"],
 )  # fmt: skip
@@ -668,5 +674,5 @@ def test_attributes_and_limits_that_do_not_exist_are_refused():
     faces = faces_of({("25", "male", "white"): 1, ("25", "female", "white"): 1})
     with pytest.raises(UsageError, match=r"^unknown attribute 'genders'; did you mean 'gender'?"):
         draw_pairs(faces, "genders", seed=0)
-    with pytest.raises(UsageError, match=r"^a limit of 0 pairs came; 1 or more is accepted \(the paper's is 20\)$"):
+    with pytest.raises(UsageError, match=r"1 or more \(the paper: 20\), got 0"):
         draw_pairs(faces, "gender", seed=0, limit=0)

@@ -34,6 +34,7 @@ from evenhand.benchmarks.mllm_stereotypes.persona_images import (
 )
 from evenhand.benchmarks.mllm_stereotypes.persona_making import (
     COLUMNS,
+    Picture,
     Wanted,
     choose,
     derive_picture_seed,
@@ -139,8 +140,6 @@ def test_traits_are_chosen_once_and_in_the_tables_order():
     assert choose_traits(TRAITS) == TRAITS
     with pytest.raises(UsageError, match="unknown trait 'Slobb'; did you mean 'Slob'"):
         choose_traits(["Slobb"])
-    with pytest.raises(UsageError, match="no trait came"):
-        choose_traits([])
 
 
 def test_every_picture_has_a_seed_of_its_own():
@@ -153,9 +152,13 @@ def test_every_picture_has_a_seed_of_its_own():
 # Choosing
 
 
+def seen(persons):
+    """Pictures by number, from the persons found in each."""
+    return {number: Picture(False, found, None) for number, found in enumerate(persons, start=1)}
+
+
 def test_two_are_drawn_of_those_without_a_person():
-    persons = dict(enumerate(PERSONS[SLOB], start=1))
-    draws = [choose(persons, "none", 2, seed, SLOB) for seed in range(200)]
+    draws = [choose(seen(PERSONS[SLOB]), "none", 2, seed, SLOB) for seed in range(200)]
     assert all(len(draw) == 2 and draw <= EMPTY_ROOMS[SLOB] for draw in draws)
     times = Counter(number for draw in draws for number in draw)  # each is drawn in 2 of 5, so 80 times or so
     assert set(times) == EMPTY_ROOMS[SLOB]
@@ -163,7 +166,7 @@ def test_two_are_drawn_of_those_without_a_person():
 
 
 def test_each_trait_has_a_draw_of_its_own_which_the_seed_repeats():
-    persons = dict.fromkeys(range(1, 401), 0)
+    persons = seen([0] * 400)
     assert choose(persons, "none", 200, 0, SLOB) == choose(persons, "none", 200, 0, SLOB)
     assert choose(persons, "none", 200, 0, SLOB) != choose(persons, "none", 200, 0, NEAT)
     assert choose(persons, "none", 200, 0, SLOB) != choose(persons, "none", 200, 1, SLOB)
@@ -171,18 +174,18 @@ def test_each_trait_has_a_draw_of_its_own_which_the_seed_repeats():
 
 @pytest.mark.parametrize(("people", "expected"), [("none", {1, 3, 5, 6, 8}), ("keep", {2, 4, 7})])
 def test_all_that_qualify_where_more_are_wanted(people, expected):
-    assert choose(dict(enumerate(PERSONS[SLOB], start=1)), people, 8, 0, SLOB) == expected
+    assert choose(seen(PERSONS[SLOB]), people, 8, 0, SLOB) == expected
 
 
 def test_a_picture_at_which_nobody_looked_qualifies_only_for_any():
-    assert choose({1: None, 2: None}, "any", 2, 0, SLOB) == {1, 2}
-    assert choose({1: None}, "none", 1, 0, SLOB) == choose({1: None}, "keep", 1, 0, SLOB) == set()
+    assert choose(seen([None, None]), "any", 2, 0, SLOB) == {1, 2}
+    assert choose(seen([None]), "none", 1, 0, SLOB) == choose(seen([None]), "keep", 1, 0, SLOB) == set()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"keep": 201, "generate": 200}, "to keep 201 of 200"), ({"keep": 0}, "to keep 0 of 400"),
-     ({"generate": 0, "keep": 0}, "of 0 pictures"), ({"people": "non"}, "did you mean 'none'"),
+    [({"keep": 201, "generate": 200}, "201 of 200 pictures"), ({"keep": 0}, "0 of 400"),
+     ({"generate": 0, "keep": 0}, "0 of 0 pictures"), ({"people": "non"}, "did you mean 'none'"),
      ({"traits": ("Slobb",)}, "did you mean 'Slob'")],
 )  # fmt: skip
 def test_what_can_not_be_had_is_refused(options, message):
@@ -230,7 +233,7 @@ def test_no_detector_looks_at_any_pictures(make, tmp_path):
 
 
 def test_without_a_detector_only_any_can_be_had(tmp_path):
-    with pytest.raises(UsageError, match="no detector came, which people 'none' needs"):
+    with pytest.raises(UsageError, match="people 'none' needs a detector"):
         make_persona_images(Wanted((SLOB,), 8, 2), StubPainter(), None, tmp_path / "personas")
     assert not (tmp_path / "personas").exists()
     made = make_persona_images(Wanted((SLOB,), 8, 2, "any"), StubPainter(), None, tmp_path / "personas")
@@ -442,14 +445,12 @@ def test_a_table_that_can_not_be_read_says_what_to_do(make, tmp_path, content):
     make(traits=(NEAT,))
     path = tmp_path / "personas/images.csv"
     path.write_bytes(content)
-    with pytest.raises(EvenhandError, match=r"images\.csv can't be read .* Take it away and run the same command"):
+    with pytest.raises(EvenhandError, match=r"images\.csv can't be read .* Remove it and run the same command"):
         make(traits=(NEAT,))
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize(
-    ("column", "cell"), [("number", "one"), ("persons_found", "few"), ("kept", "yes"), ("seed", "")]
-)
+@pytest.mark.parametrize(("column", "cell"), [("number", "one"), ("persons_found", "few"), ("kept", "yes")])
 def test_a_row_that_can_not_be_read_says_what_to_do(make, tmp_path, column, cell):
     make(traits=(NEAT,))
     path = tmp_path / "personas/images.csv"
@@ -547,7 +548,7 @@ def test_names_that_are_no_text_are_counted_and_shown_as_ascii(tmp_path):
     picture(tmp_path / "Slob/line\nbreak.png")
     picture(tmp_path / os.fsdecode(b"\xfe") / "1.png")
     read = read_persona_images(tmp_path)
-    assert (read.left_out, read.other_folders) == ({"oddly_named": 2}, (r"'\udcfe'",))
+    assert (read.left_out, read.other_folders) == ({"other_file": 2}, (r"'\udcfe'",))
     assert all(sentence.isprintable() for sentence in read.sentences())
 
 
@@ -565,9 +566,9 @@ def test_a_folder_without_a_picture_says_why(tmp_path):
         assert "one folder of JPEG, PNG, GIF or BMP pictures a trait is accepted (Art_Lover" in str(caught.value)
         return str(caught.value)
 
-    assert message(tmp_path / "none").endswith("name one")
+    assert "No such file" in message(tmp_path / "none")
     (tmp_path / "file").write_text("")
-    assert "is a file" in message(tmp_path / "file")
+    assert "Not a directory" in message(tmp_path / "file")
     picture(tmp_path / "flat/1.png")
     picture(tmp_path / "flat/2.png")
     assert "(a picture outside the traits' folders: 2)" in message(tmp_path / "flat")
@@ -576,12 +577,6 @@ def test_a_folder_without_a_picture_says_why(tmp_path):
     (tmp_path / "bad/Slob").mkdir(parents=True)
     (tmp_path / "bad/Slob/1.png").write_bytes(b"")
     assert "(a picture that can't be decoded: 1)" in message(tmp_path / "bad")
-
-
-def test_a_traits_own_folder_is_told_from_the_one_above(tmp_path):
-    picture(tmp_path / "Luxury_Car/1.png")
-    with pytest.raises(UsageError, match="Luxury_Car is a trait's own folder: name the one that holds it"):
-        read_persona_images(tmp_path / "Luxury_Car")
 
 
 # Detectors
@@ -679,7 +674,7 @@ def test_scores_that_are_no_numbers_are_an_error_not_nobody(yolos):
 
 @pytest.mark.parametrize("threshold", [0.0, -0.1, 1.1, float("nan")])
 def test_a_threshold_that_is_no_probability_is_refused(threshold):
-    with pytest.raises(UsageError, match="above 0, up to 1 is accepted"):
+    with pytest.raises(UsageError, match="a probability above 0"):
         TransformersDetector.from_pretrained("anything", threshold=threshold)
 
 
@@ -750,7 +745,7 @@ def test_steps_are_the_pipelines_own_unless_given():
     assert pipeline.options == {}
     DiffusersPainter(pipeline, "fake", steps=7).paint("A gym.", 0)
     assert pipeline.options == {"num_inference_steps": 7}
-    with pytest.raises(UsageError, match="0 steps came"):
+    with pytest.raises(UsageError, match="1 or more, got 0"):
         DiffusersPainter.from_pretrained("anything", steps=0)
 
 
@@ -847,7 +842,7 @@ def test_the_command_paints_and_warns(command, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--traits", "Slobb"], "did you mean 'Slob'"), (["--keep", "9"], "to keep 9 of 8"),
+    [(["--traits", "Slobb"], "did you mean 'Slob'"), (["--keep", "9"], "9 of 8 pictures"),
      (["--people", "keep", "--traits", "Geek"], "none of the 8 pictures of Geek qualifies")],
 )  # fmt: skip
 def test_the_command_says_what_is_wrong(command, tmp_path, monkeypatch, arguments, message):

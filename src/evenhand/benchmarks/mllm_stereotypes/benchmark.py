@@ -49,6 +49,10 @@ Config = RunConfig[MllmStereotypesOptions]
 
 ROLE = Prompt("Act as {role}.", source="Measuring Stereotypical Bias in Multi-modal Large Language Models, section 5.4")
 SIDES = ("left", "right")
+OPTIONS = {
+    **dict.fromkeys(OF_FACES, ("faces", "faces_table", "pairs")),
+    **dict.fromkeys(OF_PERSONAS, ("images", "order")),
+}
 DESIGN = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
 """The columns of rows that predictions keep."""
 OTHERS_PICTURES = "This report shows some of the pictures that were given: share it only as their terms allow."
@@ -185,7 +189,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.flow.rows import packaged_rows
 
         settings = {
-            name: {each: getattr(config.options, each) for each in _options_of(name)}
+            name: {each: getattr(config.options, each) for each in OPTIONS.get(name, ())}
             | {"seed": config.seed, "spliced": False}
             for name in config.configs
         }
@@ -233,10 +237,6 @@ def _make_prompt(row: Row, options: MllmStereotypesOptions) -> str:
     return prompt if options.role is None else f"{ROLE.text.format(role=options.role)} {prompt}"
 
 
-def _options_of(config: str) -> tuple[str, ...]:
-    return ("faces", "faces_table", "pairs") if config in OF_FACES else ("images", "order")
-
-
 def _read_shares(config: Config) -> dict[str, dict[str, float]]:
     if not config.options.real_shares:
         return {}
@@ -248,28 +248,21 @@ def _read_shares(config: Config) -> dict[str, dict[str, float]]:
 def _check_asking(config: Config) -> None:
     role, scale = config.options.role, config.options.box_scale
     if config.protocol != "generate":
-        raise UsageError(f"{DATASET} reads what a model writes: --protocol generate is accepted")
+        raise UsageError(f"{DATASET} reads what a model writes: use --protocol generate")
     if config.n_runs > 1 and not config.temperature:
-        raise UsageError("--runs above 1 needs answers that differ: a --temperature above 0")
+        raise UsageError("--runs above 1 needs a --temperature above 0, so that answers differ")
     if role is not None and not role.isprintable():
-        raise UsageError(f'--role {role!r} came; whom to act as is accepted, in a line ("Barack Obama")')
+        raise UsageError(f'--role must be one line of text, such as "Barack Obama", got {role!r}')
     if scale is not None and not is_box_scale(scale):
-        raise UsageError(f"--box-scale {scale} came; the greatest coordinate is accepted, above 0, or pixels")
+        raise UsageError(f"--box-scale must be the greatest coordinate, above 0, or pixels, got {scale}")
 
 
 def _check_pictures(options: MllmStereotypesOptions, configs: Sequence[str]) -> None:
-    of_faces, of_personas = (any(each in some for each in configs) for some in (OF_FACES, OF_PERSONAS))
-    if options.faces is None and of_faces:
-        raise UsageError(
-            f"{', '.join(OF_FACES)} show faces, which are never shipped: --faces DIR is accepted, a folder of UTKFace "
-            f"files or of those in --faces-table (or --faces {REHEARSAL})"
-        )
-    if options.faces == REHEARSAL and options.faces_table:
-        raise UsageError(f"--faces {REHEARSAL} has its own labels: --faces-table is for a folder of faces")
-    for name, given, fits, of in (
-        ("faces", options.faces is not None, of_faces, OF_FACES),
-        ("images", options.images is not None, of_personas, OF_PERSONAS),
-        ("order", options.order != "paper", of_personas, OF_PERSONAS),
+    """Refuse options of configurations that are not asked."""
+    for name, given, of in (
+        ("faces", options.faces is not None, OF_FACES),
+        ("images", options.images is not None, OF_PERSONAS),
+        ("order", options.order != "paper", OF_PERSONAS),
     ):
-        if given and not fits:
+        if given and not set(of) & set(configs):
             raise UsageError(f"--{name} is for {', '.join(of)}; --config names none of these")

@@ -14,10 +14,10 @@ def ensemble_command(arguments: Sequence[str], console: Console) -> None:
     from evenhand.command_line import Parser, path
 
     parser = Parser(
-        prog="evenhand ensemble", description="What several runs of mllm_stereotypes agree on, and its score."
+        prog="evenhand ensemble", description="Score the answers on which several runs of mllm_stereotypes agree."
     )
-    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="folders of runs, two or more")
-    parser.add_argument("--output", type=path, required=True, metavar="DIR", help="the run folder of the consensus")
+    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help="run folders (two or more)")
+    parser.add_argument("--output", type=path, required=True, metavar="DIR", help="output run folder")
     parsed = parser.parse_args(list(arguments))
 
     from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble

@@ -95,6 +95,7 @@ def _compare_answers(runs: Sequence[Run]) -> Table:
     """Count the answers that two runs have in common."""
     why_not = not_beside_them(runs, _prefixes)
     roles = dict.fromkeys(role for run in runs if (role := run.results.option("role")))
+    published = [("identical_with_role", f"{{}} with and without {role}", {"prefix": role}) for role in roles]
     measured: dict[str, list[Row]] = {config: [] for config in CONFIGS}
     for one, other in combinations(runs, 2):
         for config, first, second in _pair_configs(one, other):
@@ -104,13 +105,9 @@ def _compare_answers(runs: Sequence[Run]) -> Table:
     sources: dict[str, None] = {}
     for config, of_config in measured.items():
         rows += of_config
-        if not of_config or why_not:
-            continue
-        for role in roles:
-            name = f"{{}} with and without {role}"
-            rows += _read_published(name, sources, ("identical_with_role",), 5, config=config, prefix=role)
-        if not roles:
-            rows += _read_published("{}", sources, ("identical_answers",), 5, config=config)
+        if of_config and not why_not:
+            for figure, name, groups in published or [("identical_answers", "{}", {})]:
+                rows += _read_published(name, sources, (figure,), 5, config=config, **groups)
     note = (
         "Percent of queries with the same answer as read, unread counting as an answer; and of those that both "
         f"answered. Brackets: 95 % interval over pictures or pairs. {why_not or _cite(sources)}"

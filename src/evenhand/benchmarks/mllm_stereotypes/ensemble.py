@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.options import DATASET, MllmStereotypesOptions
@@ -45,7 +45,7 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
     runs without a common query, and an `output` of something else; then nothing is written.
     """
     if not 2 <= len(paths) <= len(ascii_uppercase):
-        raise UsageError(f"{len(paths)} came; a consensus is of 2 to {len(ascii_uppercase)} runs")
+        raise UsageError(f"an ensemble needs 2 to {len(ascii_uppercase)} runs, got {len(paths)}")
     members = [_open_member(letter, path) for letter, path in zip(ascii_uppercase, paths)]
     for one, other in combinations(members, 2):
         if _are_same(one, other):
@@ -58,9 +58,7 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
             configs=tuple(predictions["config"].unique()),
         )
         with RunFolder.begin(output, config) as folder:
-            columns = (list(map(_comparable, predictions[name])) for name in predictions)
-            rows = zip(*([list(each) if isinstance(each, tuple) else each for each in cells] for cells in columns))
-            folder.write_predictions(dict(zip(predictions.columns, row)) for row in rows)
+            folder.write_table(pa.Table.from_pandas(predictions, preserve_index=False))
             folder.write_results(_compute_results(members, config, folder.read_predictions()))
             _keep_pictures(folder, members)
             write_report(folder)
@@ -81,7 +79,7 @@ def _are_same(one: Run, other: Run) -> bool:
     """Whether two runs are the same folder, or one is a copy of the other."""
     first, second = (RunFolder(run.path).predictions for run in (one, other))
     settings = [(run.results.model_identity, deciding(_read_config(run), run.results.config)) for run in (one, other)]
-    return first.samefile(second) or (settings[0] == settings[1] and filecmp.cmp(first, second, shallow=False))
+    return settings[0] == settings[1] and filecmp.cmp(first, second, shallow=False)
 
 
 def _read_config(member: Run) -> RunConfig[MllmStereotypesOptions]:
@@ -104,20 +102,15 @@ def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
     ids = [each for each in members[0].predictions["id"] if each in common]
     asked = [member.predictions.set_index("id").loc[ids].astype(object) for member in members]
     first = asked[0]
-    for member, rows in zip(members, asked):
-        answers = zip(map(_comparable, rows["chosen"]), first["candidates"])
-        if any(chosen is not None and chosen not in list(offered) for chosen, offered in answers):
-            raise UsageError(f"{member.path} has answers that are no candidates of their queries; run it again")
     chosen = pd.concat([each["chosen"] for each in asked], axis=1, keys=[member.letter for member in members])
     read = chosen.notna().all(axis=1)
     agreed = read & chosen.eq(chosen.iloc[:, 0], axis=0).all(axis=1)
     texts = [
         "; ".join(f"{letter}: {group}" for letter, group in zip(chosen, row)) for row in chosen.fillna("unread").values
     ]
-    shares = [each["real_shares"] for each in asked if "real_shares" in each]
-    if shares:
-        first = first.assign(real_shares=shares[0])
+    shares = [{"real_shares": each["real_shares"]} for each in asked if "real_shares" in each]
     return first.assign(
+        **(shares or [{}])[0],
         rehearsal=np.any([each["rehearsal"].astype(bool) for each in asked], axis=0),
         text=texts,
         finish_reason=None,
@@ -125,13 +118,6 @@ def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
         chosen=first["chosen"].where(agreed),
         consensus=np.select([agreed, read], OUTCOMES[:2], OUTCOMES[2]),
     ).reset_index()
-
-
-def _comparable(value: Any) -> Any:
-    """Return a list as a tuple, and None for a missing value."""
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return tuple(value)
-    return None if pd.isna(value) else value
 
 
 def _compute_results(
@@ -180,10 +166,9 @@ def _name_member(results: Results) -> str:
 
 def _compare_members(members: Sequence[Run], n: int) -> Iterator[RunWarning]:
     """Warn of queries that not all runs have, and of settings that differ. n: queries that all have."""
-    ids = [set(member.predictions["id"]) for member in members]
-    every = len(set.union(*ids))
+    every = len(set().union(*(member.predictions["id"] for member in members)))
     if every > n:
-        lacking = ", ".join(f"{member.letter} lacks {every - len(of):,}" for member, of in zip(members, ids))
+        lacking = ", ".join(f"{member.letter} lacks {every - len(member.predictions):,}" for member in members)
         text = f"{every - n:,} of {every:,} queries are left out, for not every run has them: {lacking}."
         yield RunWarning("queries_left_out", text)
     for name in _WARNED:

@@ -25,20 +25,6 @@ class Pair:
     left: Face
     right: Face
 
-    @property
-    def age(self) -> str:
-        return self.left.age
-
-    @property
-    def shared(self) -> str:
-        """The group of the other attribute, which both have."""
-        return self.left.shared(self.attribute)
-
-    @property
-    def groups(self) -> tuple[str, str]:
-        """The two groups, left to right."""
-        return self.left.group(self.attribute), self.right.group(self.attribute)
-
 
 def split_pair_id(pair: str) -> tuple[str, str]:
     """Return the files of a pair's faces: of the group that is first in GROUPS, and of the other."""
@@ -57,7 +43,7 @@ def draw_pairs(faces: Faces, attribute: Attribute, seed: int, limit: int = LIMIT
     if attribute not in GROUPS:
         raise unknown_name("attribute", attribute, list(GROUPS))
     if limit < 1:
-        raise UsageError(f"a limit of {limit} pairs came; 1 or more is accepted (the paper's is {LIMIT})")
+        raise UsageError(f"the limit of pairs must be 1 or more (the paper: {LIMIT}), got {limit}")
     cells: dict[tuple[int, str, str], dict[str, list[Face]]] = defaultdict(lambda: defaultdict(list))
     for face in sorted(faces.records, key=lambda face: face.file):
         cell = int(face.age.split("-")[0]), face.age, face.shared(attribute)
@@ -73,7 +59,12 @@ def draw_pairs(faces: Faces, attribute: Attribute, seed: int, limit: int = LIMIT
                 left, right = (one, other) if rng.random() < 0.5 else (other, one)
                 pairs.append(Pair(pair_id, attribute, left, right))
     if not pairs:
-        raise _explain_no_pair(faces, attribute)
+        counts = Counter(face.group(attribute) for face in faces.records)
+        came = ", ".join(f"{group}: {counts[group]:,}" for group in GROUPS[attribute])
+        raise UsageError(
+            f"no pair among {len(faces.records):,} faces ({came}); a pair for {attribute} takes two faces of the same "
+            f"age and {'race' if attribute == 'gender' else 'gender'} that differ in {attribute}: add such faces"
+        )
     return pairs
 
 
@@ -92,19 +83,6 @@ def _draw(ones: Sequence[Face], others: Sequence[Face], limit: int, rng: random.
         yield ones[one], others[other]
 
 
-def _explain_no_pair(faces: Faces, attribute: Attribute) -> UsageError:
-    if not faces.records:
-        return UsageError("no face came; give a folder of faces, or a table of them")
-    shared = "age and race" if attribute == "gender" else "age and gender"
-    counts = Counter(face.group(attribute) for face in faces.records)
-    came = ", ".join(f"{group}: {counts[group]:,}" for group in GROUPS[attribute])
-    only = f"only one {attribute} came, of" if len(counts) == 1 else "no pair among"
-    return UsageError(
-        f"{only} {len(faces.records):,} faces ({came}); a pair for {attribute} takes two faces of the same {shared} "
-        f"that differ in {attribute}: add such faces"
-    )
-
-
 def make_rows(pairs: Iterable[Pair], prompts: Iterable[Mapping[str, object]]) -> Iterator[Row]:
     """Yield each pair with each prompt of its attribute, twice: as drawn, and swapped. No file is opened.
 
@@ -115,17 +93,14 @@ def make_rows(pairs: Iterable[Pair], prompts: Iterable[Mapping[str, object]]) ->
     for pair in pairs:
         for prompt in (each for each in asked if each["attribute"] == pair.attribute):
             for swapped in (False, True):
-                paths, groups = [str(pair.left.path), str(pair.right.path)], [*pair.groups]
-                if swapped:
-                    paths.reverse()
-                    groups.reverse()
+                left, right = (pair.right, pair.left) if swapped else (pair.left, pair.right)
                 yield {
                     "pair": pair.id,
                     **prompt,
-                    "candidates": groups,
+                    "candidates": [left.group(pair.attribute), right.group(pair.attribute)],
                     "swapped": swapped,
-                    "left": paths[0],
-                    "right": paths[1],
-                    "age": pair.age,
-                    "shared": pair.shared,
+                    "left": str(left.path),
+                    "right": str(right.path),
+                    "age": left.age,
+                    "shared": left.shared(pair.attribute),
                 }

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from evenhand.benchmarks.mllm_stereotypes.options import GENDERS, RACES, Attribute
 from evenhand.benchmarks.mllm_stereotypes.pictures import (
@@ -92,16 +91,11 @@ class Faces:
         return (f"Faces left out: {sum(self.left_out.values()):,} of {self.read:,} ({why}).",)
 
 
-class Labels(NamedTuple):
-    """age: None beyond 18 to 65. race: as written where it is none of RACES."""
-
-    age: str | None
-    gender: str
-    race: str
-
+Labels = tuple[str, str, str]
+"""Age, gender, race."""
 
 Found = tuple[str, Labels | str]
-"""A file with its labels, or with the reason why it has none."""
+"""A file with its labels, or with the reason why it is left out."""
 
 
 def read_faces(path: Path, table: Path | None = None) -> Faces:
@@ -114,34 +108,26 @@ def read_faces(path: Path, table: Path | None = None) -> Faces:
     can't be read.
     """
     folder = Path(path)
-    names = list_folder(folder, _ACCEPTED, "name the folder, and give a list of faces as table")
+    names = list_folder(folder, _ACCEPTED)
     found = list(_find_in_names(folder, names) if table is None else _find_in_table(Path(table)))
     faces = [_make_face(folder, *each) for each in found]
     left_out = Counter(each for each in faces if isinstance(each, str))
     records = sorted((each for each in faces if isinstance(each, Face)), key=lambda face: face.file)
     if not records:
-        files = [file for file, _ in found if file]
         where = f"{len(found):,} files in {folder}" if table is None else f"{len(found):,} rows of {table}"
-        examples = f", for instance {list_some(files)}" if files else ""
+        examples = list_some([file for file, _ in found if file])
+        why = describe_left_out(left_out, LEFT_OUT)
         raise UsageError(
-            f"none of the {where} gives a face ({describe_left_out(left_out, LEFT_OUT)}){examples}; accepted are JPEG, "
-            f"PNG, GIF and BMP pictures of faces of {YOUNGEST} to {OLDEST} years, named {UTKFACE_NAME} (gender 0 or 1, "
-            "race 0 to 3), or listed in a table with the columns "
-            f"{', '.join(COLUMNS)} (races: {', '.join(RACE_OF_WORD)})"
+            f"none of the {where} gives a face ({why}){examples and f', for instance {examples}'}; accepted are JPEG, "
+            f"PNG, GIF and BMP pictures of faces of {YOUNGEST} to {OLDEST} years, named {UTKFACE_NAME}, or listed in a "
+            f"table with the columns {', '.join(COLUMNS)} (races: {', '.join(RACE_OF_WORD)})"
         )
     return Faces(tuple(records), {reason: left_out[reason] for reason in LEFT_OUT if left_out[reason]}, len(found))
 
 
 def _make_face(folder: Path, file: str, labels: Labels | str) -> Face | str:
     """Return the face, or the reason why there is none."""
-    if isinstance(labels, str):
-        return labels
-    if labels.age is None:
-        return "age"
-    if labels.race not in RACES:
-        return "race"
-    face = Face(folder, file, labels.age, labels.gender, labels.race)
-    return find_fault(face.path) or face
+    return labels if isinstance(labels, str) else find_fault(folder / file) or Face(folder, file, *labels)
 
 
 def _find_in_names(folder: Path, names: Sequence[str]) -> Iterator[Found]:
@@ -151,13 +137,11 @@ def _find_in_names(folder: Path, names: Sequence[str]) -> Iterator[Found]:
         raise UsageError(f"{folder} has {folders}; pictures named {UTKFACE_NAME} are accepted, or others with a table")
     for name in files:
         found = _UTKFACE.fullmatch(os.path.splitext(name)[0])
-        if not is_picture(name):
-            yield name, "other_file"
-        elif found is None:
-            yield name, "oddly_named"
+        if found is None or not is_picture(name):
+            yield name, "oddly_named" if is_picture(name) else "other_file"
         else:
             age, gender, race = map(int, found.groups())
-            yield name, Labels(_format_age(age, age), GENDERS[gender], (*RACES, "others")[race])
+            yield name, _check_labels(age, age, GENDERS[gender], (*RACES, "others")[race])
 
 
 def _find_in_table(table: Path) -> Iterator[Found]:
@@ -167,25 +151,20 @@ def _find_in_table(table: Path) -> Iterator[Found]:
     for name in COLUMNS:
         columns = [column for column in read.columns if column.strip().casefold() == name]
         if len(columns) != 1:
-            what = f"{len(columns)} columns {name!r}" if columns else f"no column {name!r}"
             raise UsageError(
-                f"{table} has {what}; a table with {', '.join(COLUMNS)}, one each, is accepted: rename its columns "
-                f"({list_some(read.columns)})"
+                f"{table} has {len(columns) or 'no'} column{'s' * (len(columns) > 1)} {name!r}; a table with "
+                f"{', '.join(COLUMNS)}, one each, is accepted: rename its columns ({list_some(read.columns)})"
             )
         cells.append(read.words(columns[0]))
-    rows: dict[str, list[Labels | None]] = defaultdict(list)
+    rows: dict[str, list[Labels | str]] = defaultdict(list)
     for file, age, gender, race in zip(*cells):
         rows[_path_inside(file)].append(_parse_labels(age, gender, race))
     for file, labels in rows.items():
-        first = labels[0] or "unlabelled"
-        found: list[Labels | str]
-        if not file:
-            found = ["oddly_named"] * len(labels)
-        elif len(set(labels)) > 1:
-            found = ["contradictory"] * len(labels)
+        if not file or len(set(labels)) > 1:
+            yield from ((file, "contradictory" if file else "oddly_named") for _ in labels)
         else:
-            found = [first, *["repeated"] * (len(labels) - 1)]
-        yield from ((file, each) for each in found)
+            yield file, labels[0]
+            yield from ((file, "repeated") for _ in labels[1:])
 
 
 def _path_inside(file: str) -> str:
@@ -195,18 +174,16 @@ def _path_inside(file: str) -> str:
     return "" if outside or "\0" in file else str(path)
 
 
-def _parse_labels(age: str, gender: str, race: str) -> Labels | None:
-    """Parse the labels in a table's cells; None if the age or the gender is not understood."""
-    word = gender.casefold()
+def _parse_labels(age: str, gender: str, race: str) -> Labels | str:
     years = _YEARS.fullmatch(age)
-    if word not in GENDERS or not (years or _OR_MORE.fullmatch(age)):
-        return None
     first, last = (int(years[1]), int(years[2] or years[1])) if years else (OLDEST + 1, OLDEST + 1)
-    of_race = RACE_OF_WORD.get(race.casefold().replace("_", " "), race)
-    return Labels(_format_age(first, last), word, of_race) if first <= last else None
+    if gender.casefold() not in GENDERS or not (years or _OR_MORE.fullmatch(age)) or first > last:
+        return "unlabelled"
+    return _check_labels(first, last, gender.casefold(), RACE_OF_WORD.get(race.casefold().replace("_", " "), race))
 
 
-def _format_age(first: int, last: int) -> str | None:
+def _check_labels(first: int, last: int, gender: str, race: str) -> Labels | str:
+    """Return the labels of a face that the paper's filters keep, or the reason why it is left out."""
     if first < YOUNGEST or last > OLDEST:
-        return None
-    return str(first) if first == last else f"{first}-{last}"
+        return "age"
+    return (str(first) if first == last else f"{first}-{last}", gender, race) if race in RACES else "race"

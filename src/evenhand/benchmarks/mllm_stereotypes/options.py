@@ -45,7 +45,7 @@ def parse_box_scale(text: str) -> BoxScale:
     except ValueError:
         scale = math.nan
     if not is_box_scale(scale):
-        raise ValueError(f"{text!r} came; a number above 0 is accepted, or pixels")
+        raise ValueError(f"must be a number above 0, or pixels, got {text!r}")
     return scale
 
 
@@ -54,23 +54,23 @@ class MllmStereotypesOptions:
     """box_scale: the coordinate of the right and lower edge in bounding boxes; None: the model's own, if it has one."""
 
     faces: str | None = option(
-        None, "faces named as UTKFace's, or listed in --faces-table; rehearsal: placeholders", metavar="DIR"
+        None, "folder of faces: UTKFace file names, or listed in --faces-table; rehearsal: placeholders", metavar="DIR"
     )
     faces_table: str | None = option(
-        None, "CSV, JSONL or parquet: file, age, gender, race", metavar="FILE", needs="faces"
+        None, "labels of faces (CSV, JSONL or parquet with file, age, gender, race)", metavar="FILE", needs="faces"
     )
-    pairs: int = option(LIMIT, "pairs of faces of each age and group at most", least=1, metavar="N", needs="faces")
+    pairs: int = option(LIMIT, "maximum pairs of faces per age and group", least=1, metavar="N", needs="faces")
     images: str | None = option(
-        None, "a folder of pictures for each persona trait, in place of our drawings", metavar="DIR"
+        None, "folder with a folder of pictures per persona trait (default: evenhand's drawings)", metavar="DIR"
     )
-    order: Order = option("paper", "of a persona prompt's social terms: one drawn, or each term in each place once")
-    role: str | None = option(None, "whom the model is told to act as", metavar="NAME")
+    order: Order = option("paper", "order of social terms in persona prompts: random, or balanced over all places")
+    role: str | None = option(None, "person whom the model should act as (role play)", metavar="NAME")
     box_scale: BoxScale | None = option(
         None,
-        "greatest coordinate of bounding boxes (100, 1000, 1), or pixels; by default the model's, if known",
+        "greatest coordinate of bounding boxes (100, 1000, 1) or pixels (default: the model's, if known)",
         metavar="N",
         parse=parse_box_scale,
     )
     real_shares: str | None = option(
-        None, "shares in the world beside the model's: instance, group, percent", metavar="FILE"
+        None, "shares in the world to show beside the model's (columns instance, group, percent)", metavar="FILE"
     )

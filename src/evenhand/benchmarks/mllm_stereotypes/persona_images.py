@@ -49,7 +49,6 @@ LEFT_OUT: dict[str, str] = {
     "outside": "a picture outside the traits' folders",
     "folder": f"a folder inside a trait's (other than {NOT_KEPT})",
     "other_file": "no picture, by the ending of its name",
-    "oddly_named": "a name that can't be printed",
     **FAULTS,
 }
 """Why a file in a trait's folder, or a picture outside these folders, is not used."""
@@ -72,13 +71,11 @@ def find_trait(name: str) -> str | None:
 
 
 def choose_traits(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the traits of these names, in the table's order. Raises UsageError for an unknown name, or none."""
-    if not names:
-        raise UsageError(f"no trait came; name one or more of: {', '.join(TRAITS)}")
-    for name in names:
-        if find_trait(name) is None:
-            raise unknown_name("trait", name, TRAITS)
-    return tuple(sorted({find_trait(name) or "" for name in names}, key=TRAITS.index))
+    """Return the traits of these names, in the table's order. Raises UsageError for an unknown name."""
+    found = {name: find_trait(name) for name in names}
+    if unknown := [name for name, trait in found.items() if trait is None]:
+        raise unknown_name("trait", unknown[0], TRAITS)
+    return tuple(trait for trait in TRAITS if trait in found.values())
 
 
 @dataclass(frozen=True)
@@ -106,16 +103,16 @@ class PersonaImages:
 
     def sentences(self) -> tuple[str, ...]:
         """Say for a report what was left out, and why."""
-        said = []
-        if self.left_out:
-            why = describe_left_out(self.left_out, LEFT_OUT)
-            said.append(f"Persona images left out: {sum(self.left_out.values()):,} of {self.read:,} ({why}).")
-        if self.other_folders:
-            said.append(f"Folders that name no trait: {len(self.other_folders):,} ({list_some(self.other_folders)}).")
-        if self.missing_traits:
-            named = ", ".join(self.missing_traits)
-            said.append(f"Traits without a picture: {len(self.missing_traits)} of {len(TRAITS)} ({named}).")
-        return tuple(said)
+        why = describe_left_out(self.left_out, LEFT_OUT)
+        named = ", ".join(self.missing_traits)
+        sentences = {
+            f"Persona images left out: {sum(self.left_out.values()):,} of {self.read:,} ({why}).": self.left_out,
+            f"Folders that name no trait: {len(self.other_folders):,} ({list_some(self.other_folders)}).": (
+                self.other_folders
+            ),
+            f"Traits without a picture: {len(self.missing_traits)} of {len(TRAITS)} ({named}).": self.missing_traits,
+        }
+        return tuple(sentence for sentence, of in sentences.items() if of)
 
 
 def read_persona_images(folder: Path) -> PersonaImages:
@@ -137,32 +134,19 @@ def read_persona_images(folder: Path) -> PersonaImages:
             path = folder / name / entry
             if entry.casefold() == NOT_KEPT and os.path.isdir(path):
                 unfinished = True
-            elif reason := _find_reason(path):
-                reasons.append(reason)
+            elif os.path.isdir(path) or not is_picture(entry):
+                reasons.append("folder" if os.path.isdir(path) else "other_file")
+            elif fault := find_fault(path):
+                reasons.append(fault)
             else:
                 records.append(PersonaImage(trait, f"{name}/{entry}", path))
     counts = Counter(reasons)
     left_out = {reason: counts[reason] for reason in LEFT_OUT if counts[reason]}
     if not records:
         why = f" ({describe_left_out(left_out, LEFT_OUT)})" if left_out else ""
-        advice = ""
-        if unfinished:
-            advice = f"; those in {NOT_KEPT} are not read: run generate_persona_images to its end"
-        elif not of_traits and find_trait(folder.absolute().name):
-            advice = f"; {folder.name} is a trait's own folder: name the one that holds it"
+        advice = f"; those in {NOT_KEPT} are not read: run generate_persona_images to its end" if unfinished else ""
         raise UsageError(f"{folder} has no picture of a trait{why}; {_ACCEPTED}{advice}")
     records.sort(key=lambda image: (image.trait, image.file))
     missing = tuple(trait for trait in TRAITS if trait not in {image.trait for image in records})
     others = tuple(sorted(map(printable, folders - {*of_traits})))
     return PersonaImages(tuple(records), left_out, len(records) + len(reasons), missing, others)
-
-
-def _find_reason(path: Path) -> str | None:
-    """Return the reason why a file in a trait's folder is not used."""
-    if os.path.isdir(path):
-        return "folder"
-    if not is_picture(path.name):
-        return "other_file"
-    if not (path.parent.name + path.name).isprintable():  # bytes that are no text can't be stored
-        return "oddly_named"
-    return find_fault(path)

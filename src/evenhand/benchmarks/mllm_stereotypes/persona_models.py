@@ -30,14 +30,9 @@ PERSON = "person"  # the label, in COCO and Objects365
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
-_PAINTERS = (
-    "Accepted: a Hub id or a local folder of a diffusers pipeline that paints from text, with safetensors weights "
-    f"({PAINTER}, for instance)"
-)
-_DETECTORS = (
-    f"Accepted: a Hub id or a local folder of an object detector that transformers loads and that knows {PERSON!r}, "
-    f"with safetensors weights ({DETECTOR}, for instance)"
-)
+_ACCEPTED = "Accepted: a Hub id or a local folder of {}, with safetensors weights ({}, for instance)"
+_PAINTERS = _ACCEPTED.format("a diffusers pipeline that paints from text", PAINTER)
+_DETECTORS = _ACCEPTED.format(f"an object detector of transformers that knows {PERSON!r}", DETECTOR)
 
 
 class Painter(Protocol):
@@ -78,7 +73,7 @@ class DiffusersPainter:
         than one.
         """
         if steps is not None and steps < 1:
-            raise UsageError(f"{steps} steps came; 1 or more are accepted")
+            raise UsageError(f"steps must be 1 or more, got {steps}")
         path = _find_checkpoint(name, "painter")
         try:
             from diffusers import AutoPipelineForText2Image
@@ -141,7 +136,7 @@ class TransformersDetector:
         Raises ModelError where it can't be loaded, UsageError for a threshold that is no probability.
         """
         if not 0 < threshold <= 1:
-            raise UsageError(f"a threshold of {threshold} came; above 0, up to 1 is accepted: scores are probabilities")
+            raise UsageError(f"threshold must be a probability above 0, got {threshold}")
         path = _find_checkpoint(name, "detector")
         with explained(f"load detector {name!r}", _DETECTORS):
             revision = commit_of(path, revision) or revision

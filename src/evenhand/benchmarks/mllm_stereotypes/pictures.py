@@ -8,10 +8,11 @@ import warnings
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+import PIL.Image
 
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.models.pictures import in_colour
+from evenhand.models.pictures import decoded
+from evenhand.models.request import Image
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp")
 # Pillow's decoders that check the sides before they allocate memory (WebP's doesn't); the first frame is used.
@@ -41,7 +42,7 @@ class PictureError(UsageError):
         self.reason = reason
 
 
-def decode(path: Path) -> Image.Image:
+def decode(path: Path) -> PIL.Image.Image:
     """Decode a picture to RGB: upright by its EXIF orientation, transparent parts on white.
 
     Raises PictureError for a file that is missing, not JPEG, PNG, GIF or BMP, damaged, or larger than the limits above.
@@ -49,44 +50,22 @@ def decode(path: Path) -> Image.Image:
     if not os.path.isfile(path):  # not a pipe, which would block
         raise PictureError(path, "missing", "is not there, or no ordinary file")
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise PictureError(path, "size", f"has more than {MAX_BYTES:,} bytes, the most that are accepted")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd metadata
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-                _check_size(path, *image.size)
-                image.verify()
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:  # verify() leaves nothing to decode
-                image.load()
-                return in_colour(_upright(image))
+        if os.path.getsize(path) > MAX_BYTES:
+            raise PictureError(path, "size", f"has more than {MAX_BYTES:,} bytes")
+        with warnings.catch_warnings(action="ignore"), PIL.Image.open(path, formats=FORMATS) as image:
+            width, height = image.size
+            if width * height > MAX_PIXELS or max(width, height) > MAX_RATIO * min(width, height):
+                limits = f"up to {MAX_PIXELS:,} in all are accepted, with sides up to {MAX_RATIO} to 1"
+                raise PictureError(path, "size", f"has {width:,} × {height:,} pixels; {limits}")
+            image.verify()
+        return decoded(Image(path.read_bytes()))
     except PictureError:
         raise
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+    except PIL.Image.DecompressionBombError as error:
         raise PictureError(path, "size", f"is too large: {error}") from error
     except Exception as error:  # decoders raise nearly anything on damaged bytes
-        detail = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
-        what = f"can't be decoded{detail}: a whole {', '.join(FORMATS[:-1])} or {FORMATS[-1]} picture is accepted"
-        raise PictureError(path, "broken", what) from error
-
-
-def _check_size(path: Path, width: int, height: int) -> None:
-    if width * height > MAX_PIXELS:
-        limit = f"up to {MAX_PIXELS:,} in all are accepted"
-    elif max(width, height) > MAX_RATIO * min(width, height):
-        limit = f"sides up to {MAX_RATIO} to 1 are accepted"
-    else:
-        return
-    raise PictureError(path, "size", f"has {width:,} × {height:,} pixels; {limit}")
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # damaged metadata
-        return image
+        formats = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise PictureError(path, "broken", f"can't be decoded: a whole {formats} picture is accepted") from error
 
 
 def find_fault(path: Path) -> str | None:
@@ -99,8 +78,8 @@ def find_fault(path: Path) -> str | None:
 
 
 def is_picture(name: str) -> bool:
-    """Whether a file name ends like a picture's."""
-    return os.path.splitext(name)[1].casefold() in SUFFIXES
+    """Whether a file name ends like a picture's, and is a text: rows can't store other bytes."""
+    return name.isprintable() and os.path.splitext(name)[1].casefold() in SUFFIXES
 
 
 def encode(image: Mapping[str, object]) -> bytes:
@@ -113,13 +92,11 @@ def encode(image: Mapping[str, object]) -> bytes:
         content = stored if isinstance(stored, bytes) else Path(str(image["path"])).read_bytes()
         if content.startswith(_AS_STORED):
             return content
-        with Image.open(io.BytesIO(content)) as opened:
+        with PIL.Image.open(io.BytesIO(content)) as opened:
             return _png(opened.convert("RGB"))
     except OSError as error:
-        raise EvenhandError(
-            f"can't read the picture {image['path']}: {error.strerror or error}; put it back and run the same command "
-            "again: all replies are kept"
-        ) from error
+        what = f"can't read the picture {image['path']}: {error.strerror or error}"
+        raise EvenhandError(f"{what}; put it back and run the same command again: all replies are kept") from error
 
 
 class Splicer:
@@ -130,9 +107,9 @@ class Splicer:
 
     def __init__(self, height: int = HEIGHT):
         if not 1 <= height <= MAX_HEIGHT:
-            raise UsageError(f"a height of {height} came; from 1 to {MAX_HEIGHT} pixels are accepted")
+            raise UsageError(f"height must be between 1 and {MAX_HEIGHT} pixels, got {height}")
         self._height = height
-        self._pictures: dict[Path, Image.Image] = {}
+        self._pictures: dict[Path, PIL.Image.Image] = {}
         self._pngs: dict[tuple[Path, Path], bytes] = {}
 
     def png(self, left: Path, right: Path) -> bytes:
@@ -141,18 +118,18 @@ class Splicer:
             self._pictures, self._pngs = {path: self._scaled(decode(path)) for path in (left, right)}, {}
         if (left, right) not in self._pngs:
             one, other = self._pictures[left], self._pictures[right]
-            both = Image.new("RGB", (one.width + other.width, self._height))
+            both = PIL.Image.new("RGB", (one.width + other.width, self._height))
             both.paste(one, (0, 0))
             both.paste(other, (one.width, 0))
             self._pngs[left, right] = _png(both, compress_level=1)  # twice as fast as the default, an eighth larger
         return self._pngs[left, right]
 
-    def _scaled(self, image: Image.Image) -> Image.Image:
+    def _scaled(self, image: PIL.Image.Image) -> PIL.Image.Image:
         size = (max(1, round(image.width * self._height / image.height)), self._height)
-        return image if image.size == size else image.resize(size, Image.Resampling.LANCZOS)
+        return image if image.size == size else image.resize(size, PIL.Image.Resampling.LANCZOS)
 
 
-def _png(image: Image.Image, **options: int) -> bytes:
+def _png(image: PIL.Image.Image, **options: int) -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG", **options)
     return file.getvalue()
@@ -161,21 +138,16 @@ def _png(image: Image.Image, **options: int) -> bytes:
 # Folders of pictures
 
 
-def list_folder(folder: Path, accepted: str, not_file: str = "name the folder") -> list[str]:
-    """Return the names in a folder, unsorted.
+def list_folder(folder: Path, accepted: str) -> list[str]:
+    """Return the names in a folder, unsorted. accepted: for errors, what the folder should hold.
 
-    accepted, not_file: for errors: what the folder should hold, and what to do with the path of a file.
     Raises UsageError for a path without a folder, EvenhandError for one that can't be read.
     """
     try:
         return os.listdir(folder)
-    except FileNotFoundError:
-        raise UsageError(f"{folder} does not exist; {accepted}: name one") from None
-    except NotADirectoryError:
-        raise UsageError(f"{folder} is a file; {accepted}: {not_file}") from None
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        reason = getattr(error, "strerror", None) or error
-        raise EvenhandError(f"can't read {folder}: {reason}; mend that, or name another folder") from error
+        kind = UsageError if isinstance(error, (FileNotFoundError, NotADirectoryError)) else EvenhandError
+        raise kind(f"can't list {folder}: {getattr(error, 'strerror', None) or error}; {accepted}") from error
 
 
 def describe_left_out(left_out: Mapping[str, int], reasons: Mapping[str, str]) -> str:

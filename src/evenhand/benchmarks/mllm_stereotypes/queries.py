@@ -102,14 +102,12 @@ def load(
         if images is not None or order != "paper":
             raise UsageError(f"{config} shows faces: images and order are of {', '.join(OF_PERSONAS)}")
         if faces is None:
-            raise UsageError(f"{config} needs faces, which are never shipped: name their folder (or {REHEARSAL!r})")
+            raise UsageError(f"{config} needs faces, which are never shipped: --faces DIR (or --faces {REHEARSAL})")
         rows, notes = _build_face_rows(config, faces, faces_table, pairs, seed)
         rows = _splice(rows) if spliced else rows
     else:
         if faces is not None or faces_table is not None or pairs != LIMIT:
-            raise UsageError(
-                f"{config} shows pictures of things: faces, faces_table and pairs are of {', '.join(OF_FACES)}"
-            )
+            raise UsageError(f"{config} shows things: faces, faces_table and pairs are of {', '.join(OF_FACES)}")
         rows, notes = _build_persona_rows(config, images, order, seed)
     features = FEATURES if spliced else datasets.Features({**FEATURES, "left": _TEXT, "right": _TEXT})
     kept = list(rows)
@@ -146,7 +144,7 @@ def _build_face_rows(
     attribute: Attribute = "gender" if config.endswith("gender") else "race"
     path = PLACEHOLDERS if folder == REHEARSAL else typed_path(folder)
     faces = read_faces(path, None if table is None else typed_path(table))
-    rehearsal = any(_is_placeholder(face.path) for face in faces.records)
+    rehearsal = any(face.path.read_bytes() in _read_placeholders() for face in faces.records)
     rows = [
         {**row, "id": _make_id(row, "scenario", "instance", "pair"), "rehearsal": rehearsal}
         for row in make_rows(draw_pairs(faces, attribute, seed, limit), _load_prompts(config))
@@ -154,19 +152,10 @@ def _build_face_rows(
     return rows, (*faces.sentences(), *((REHEARSAL_NOTE,) if rehearsal else ()))
 
 
-def _is_placeholder(path: Path) -> bool:
-    """Whether a file is one of our drawings, whatever its name and folder."""
-    digests = _digest_placeholders().get(path.stat().st_size, ())
-    return bool(digests) and hashlib.sha256(path.read_bytes()).hexdigest() in digests
-
-
 @cache
-def _digest_placeholders() -> dict[int, set[str]]:
-    """{size in bytes: SHA-256 of each placeholder}"""
-    found: dict[int, set[str]] = {}
-    for path in PLACEHOLDERS.iterdir():
-        found.setdefault(path.stat().st_size, set()).add(hashlib.sha256(path.read_bytes()).hexdigest())
-    return found
+def _read_placeholders() -> frozenset[bytes]:
+    """Return our drawings, which are known whatever their name and folder."""
+    return frozenset(path.read_bytes() for path in PLACEHOLDERS.iterdir())
 
 
 def _splice(rows: Iterable[Row]) -> Iterator[Row]:
@@ -182,10 +171,8 @@ def _splice(rows: Iterable[Row]) -> Iterator[Row]:
                 with whole_file(path) as file:
                     file.write(png)
         except OSError as error:
-            raise EvenhandError(
-                f"can't keep a spliced picture in {folder}: {error.strerror or error}; make room there, or name "
-                "another folder in the environment variable HF_DATASETS_CACHE"
-            ) from error
+            what = f"can't keep a spliced picture in {folder}: {error.strerror or error}"
+            raise EvenhandError(f"{what}; free space there, or set HF_DATASETS_CACHE to another folder") from error
         yield {**row, "image": str(path)}
 
 
@@ -195,7 +182,17 @@ def _splice(rows: Iterable[Row]) -> Iterator[Row]:
 def _build_persona_rows(
     config: str, folder: Folder | None, order: Order, seed: int
 ) -> tuple[Iterable[Row], tuple[str, ...]]:
-    pictures, notes = _load_drawings() if folder is None else _read_pictures(typed_path(folder))
+    pictures: list[tuple[str, str, Mapping[str, object]]]  # trait, name, and what a datasets.Image stores
+    notes: tuple[str, ...] = ()
+    if folder is None:
+        drawn = load_dataset(DATASET, "persona_images", split=SPLIT).cast_column("image", datasets.Image(decode=False))
+        pictures = [(row["instance"], row["id"], row["image"]) for row in drawn]
+    else:
+        found = read_persona_images(typed_path(folder))
+        notes = found.sentences()
+        pictures = [
+            (each.trait, each.file, {"path": str(each.path.absolute()), "bytes": None}) for each in found.records
+        ]
     rows = (
         row
         for prompt in _load_prompts(config)
@@ -206,22 +203,6 @@ def _build_persona_rows(
         )
     )
     return rows, notes
-
-
-Picture = tuple[str, str, Mapping[str, object]]
-"""Trait, name, and what a datasets.Image stores."""
-
-
-def _load_drawings() -> tuple[list[Picture], tuple[str, ...]]:
-    drawn = load_dataset(DATASET, "persona_images", split=SPLIT).cast_column("image", datasets.Image(decode=False))
-    return [(row["instance"], row["id"], row["image"]) for row in drawn], ()
-
-
-def _read_pictures(folder: Path) -> tuple[list[Picture], tuple[str, ...]]:
-    found = read_persona_images(folder)
-    return [
-        (each.trait, each.file, {"path": str(each.path.absolute()), "bytes": None}) for each in found.records
-    ], found.sentences()
 
 
 def _list_terms(row: Row, order: Order, seed: int) -> Iterator[Row]:

@@ -35,13 +35,11 @@ def read_real_shares(path: Path) -> dict[str, dict[str, float]]:
             value = float(percent.removesuffix("%"))
         except ValueError:
             value = math.nan
-        if known is None or not 0 <= value <= 100:
+        if known is None or not 0 <= value <= 100 or known in shares[instance]:
             raise UsageError(
-                f"{path}, {place}: {group!r} with {percent!r} percent came; one of "
-                f"{', '.join(groups.values())} with a number from 0 to 100 is accepted"
+                f"{path}, {place}: expected one of {', '.join(groups.values())}, once for each instance, with a number "
+                f"from 0 to 100, got {group!r} with {percent!r} percent"
             )
-        if known in shares[instance]:
-            raise UsageError(f"{path}, {place}: {known} is listed twice for {instance!r}; once is accepted")
         shares[instance][known] = value
     if all(value <= 1 for of_instance in shares.values() for value in of_instance.values()):
         raise UsageError(f"{path} has no share above 1 percent; percent are accepted (87.4), not fractions (0.874)")

@@ -87,9 +87,8 @@ def _drawn(both: pd.DataFrame) -> tuple[list[Tally], list[FloatArray], float]:
 
 def _answers(chosen: pd.Series, groups: tuple[str, ...]) -> IntArray:
     """Codes (rows,) of the groups chosen, one more for unread."""
-    codes, names = pd.factorize(chosen)
-    places = [groups.index(name) if name in groups else len(groups) for name in names]
-    return np.asarray(np.array(places, dtype=np.int64)[codes])
+    places = pd.Index(groups).get_indexer(pd.Index(chosen)).astype(np.int64)
+    return np.asarray(np.where(places < 0, len(groups), places))
 
 
 def _offers(both: pd.DataFrame, groups: tuple[str, ...]) -> tuple[IntArray, npt.NDArray[np.bool_]]:

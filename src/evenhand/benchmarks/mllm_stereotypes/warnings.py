@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from evenhand.benchmarks.mllm_stereotypes.options import REHEARSAL_NOTE, describe_config
+from evenhand.benchmarks.mllm_stereotypes.pictures import list_some
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import RunWarning
 from evenhand.paths import typed_path
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from evenhand.figure import FigureRow, FigureTable
 
 ONE_SIDED = 75.0  # percent of the answers at one place
-NAMED = 5  # in a sentence
 
 
 def make_warnings(
@@ -31,20 +31,16 @@ def make_warnings(
         low, high = row.interval or (0.0, 0.0)
         if low > ONE_SIDED - 50 or high < 50 - ONE_SIDED:
             side = "left" if low > 0 else "right"
-            yield _warn_one_sided(
-                row, f"{50 + abs(row.value):.1f} % of the answers name the {side} side, whoever is there"
-            )
+            yield _warn_one_sided(row, 50 + abs(row.value), f"name the {side} side, whoever is there")
     for row in table.rows("first_listed", "config"):
         if row.value > ONE_SIDED:
-            yield _warn_one_sided(
-                row, f"{row.value:.1f} % of the answers take the first term listed, whatever is shown"
-            )
+            yield _warn_one_sided(row, row.value, "take the first term listed, whatever is shown")
     empty: dict[str, dict[str, None]] = defaultdict(dict)
     for row in table.rows("selection_rate", "config", "instance", "group"):
         if not row.n_read:
             empty[row.groups["config"]][row.groups["instance"]] = None
     for name, instances in empty.items():
-        text = f"no answer could be read about {_list_some([*instances])}; the score is of the others."
+        text = f"no answer could be read about {list_some(instances)}; the score is of the others."
         yield RunWarning("instance_not_read", f"{describe_config(name)}: {text}", {"config": name})
     if config.options.real_shares:  # a name may be spelled in another way
         from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
@@ -53,14 +49,10 @@ def make_warnings(
         unasked = sorted(set(read_real_shares(typed_path(config.options.real_shares))) - set(asked))
         if unasked:
             text = f"are not shown: no query was about these, but about {', '.join(asked)}."
-            yield RunWarning("real_shares_not_shown", f"Real shares of {_list_some(unasked)} {text}")
+            yield RunWarning("real_shares_not_shown", f"Real shares of {list_some(unasked)} {text}")
 
 
-def _warn_one_sided(row: FigureRow, what: str) -> RunWarning:
-    text = f"{describe_config(row.groups['config'])}: {what}: a low score means little."
+def _warn_one_sided(row: FigureRow, percent: float, what: str) -> RunWarning:
+    config = describe_config(row.groups["config"])
+    text = f"{config}: {percent:.1f} % of the answers {what}: a low score means little."
     return RunWarning("one_sided", text, row.groups)
-
-
-def _list_some(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
