@@ -7,6 +7,7 @@ screen, write over what stands there or name the window, and marks that turn the
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -39,6 +40,12 @@ def on_terminal() -> bool:
     return False
 
 
+def discard(stream: IO[str]) -> None:
+    """Let what is written from now on go nowhere: nobody reads it, or it can't be written."""
+    with suppress(Exception):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def shown(text: str) -> str:
     """With a picture in the place of each character that a terminal would obey, of the same number of characters."""
     return _STRANGE.sub(_picture, text)
@@ -61,6 +68,10 @@ class Terminal(Console):
         super().__init__(
             stderr=stderr, soft_wrap=soft_wrap, width=width, file=file, highlight=False, markup=False, emoji=False
         )
+
+    def on_broken_pipe(self) -> None:
+        """The work goes on: rich's own ends the process."""
+        discard(self.file)
 
     def print(self, *objects: Any, **how: Any) -> None:
         tqdm = sys.modules.get("tqdm")  # where nobody has imported it, nobody draws a bar

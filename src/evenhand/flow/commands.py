@@ -33,7 +33,7 @@ def run(arguments: Sequence[str], console: Console) -> None:
         if parsed.ray.ray is not None:
             raise UsageError("--plan times the model here, without --ray: leave one of them out")
         with AtWork("counting tokens"):
-            lines = plan(config).lines()
+            lines = plan(config, output=parsed.output).lines()
         for line in lines:
             console.print(line, soft_wrap=True)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
@@ -13,6 +14,8 @@ from evenhand.flow.configuration import RunConfig
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.evaluation import Prepared, prepare
 from evenhand.flow.rows import n_clusters as clusters_of
+from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.store import Store
 from evenhand.models.protocol import CountsTokens, Kind, Model, TokenCount, kind_of, replies
 from evenhand.models.request import Reply, Request
 from evenhand.statistics.estimators import RowMean
@@ -54,6 +57,8 @@ class Plan:
     tokens: read by the model if every option were a prompt of its own; distinct_tokens: read when each distinct prefix
     is computed once a call; new_tokens: generated at most. None where the model counts none.
     smallest_differences: {figure: what two runs can show}.
+    stored: answers that are in the output folder's store; to_ask: those that are not, to which tokens and seconds
+    apply; None where nothing is stored.
     """
 
     rows: int
@@ -67,6 +72,8 @@ class Plan:
     n_clusters: int
     smallest_differences: dict[str, SmallestDifference]
     runs: int = 1
+    stored: int = 0
+    to_ask: int | None = None
 
     @property
     def approximate(self) -> bool:
@@ -77,32 +84,42 @@ class Plan:
         about = "about " if self.approximate else ""
         each = f", each asked {self.runs} times" if self.runs > 1 else ""
         lines = [f"{self.rows:,} rows{each}, {about}{self.requests:,} requests"]
-        if self.tokens is not None and self.distinct_tokens:
+        if self.to_ask is not None:
+            total = self.stored + self.to_ask
+            lines.append(f"{self.stored:,} of {total:,} answers are stored; {self.to_ask:,} will be asked")
+        if self.tokens and self.distinct_tokens:
             ratio = self.tokens / self.distinct_tokens
             lines.append(
                 f"{about}{self.tokens:,} tokens to read, {about}{self.distinct_tokens:,} distinct ({ratio:.1f} x)"
             )
         if self.new_tokens:
             lines.append(f"at most {self.new_tokens:,} tokens to generate")
-        lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
+        if self.to_ask != 0:
+            lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
         for name, smallest in self.smallest_differences.items():
             lines.append(
                 f"smallest difference between two runs in {name} (80 % power, 5 % level): "
                 f"{smallest.shown(smallest.independent)} if answers are independent, "
                 f"{smallest.shown(smallest.clustered)} if each of the clusters answers as one"
             )
-        lines.append(f"{self.n_clusters:,} clusters. Nothing was stored.")
+        lines.append(
+            f"{self.n_clusters:,} clusters. {'This plan stored nothing' if self.stored else 'Nothing was stored'}."
+        )
         return lines
 
 
-def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
+def plan(config: RunConfig[Any], model: Model | None = None, output: Path | None = None) -> Plan:
     """Rows, tokens and time of a run with this configuration. Asks the model a few requests, and stores nothing.
 
-    Later steps are counted as they are asked where every reply is as long as it may be.
+    Later steps are counted as they are asked where every reply is as long as it may be. output: the run folder, which
+    may hold answers already.
 
-    Raises UsageError for a configuration that doesn't fit.
+    Raises UsageError for a configuration that doesn't fit, also to what the folder holds.
     """
+    if output is not None:
+        RunFolder(output).refuse_occupied()
     run = prepare(config, model)
+    stored, to_ask = _count_stored(run, output) if output is not None else (0, None)
     if not run.measured:
         raise UsageError("--plan says what a model would be asked, and here none is: what exists is scored")
     rows, model = run.rows.rows, next(iter(run.measured.values()))
@@ -115,19 +132,48 @@ def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
     timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
     n_clusters = clusters_of(rows, run.benchmark.card)
     requests = round(scale * len(sampled))
+    asked = scale if to_ask is None else scale * to_ask / (stored + to_ask)
     return Plan(
         rows=len(rows),
         requests=requests,
         sampled=len(sampled),
         timed=sum(map(len, timed)),
-        tokens=round(scale * sum(count.read for count in counts)) if counts else None,
-        distinct_tokens=round(scale * sum(count.distinct for count in counts)) if counts else None,
-        new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
-        seconds=scale * sum(_seconds(model, calls, some) for some in timed),
+        tokens=round(asked * sum(count.read for count in counts)) if counts else None,
+        distinct_tokens=round(asked * sum(count.distinct for count in counts)) if counts else None,
+        new_tokens=round(asked * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
+        seconds=asked * sum(_seconds(model, calls, some) for some in timed),
         n_clusters=n_clusters,
         smallest_differences=_smallest_differences(run, read, scale, n_clusters),
         runs=run.config.n_runs,
+        stored=stored,
+        to_ask=to_ask,
     )
+
+
+def _count_stored(run: Prepared, output: Path) -> tuple[int, int | None]:
+    """How many answers of the measured models the folder's store has, and how many of this run it lacks.
+
+    What is asked after an answer that is not there is counted as after a stand-in.
+    """
+    folder = RunFolder(output)
+    folder.refuse_other(run.config)
+    if not folder.store.is_file():
+        return 0, None
+    identities = {agent: model.identity for agent, model in run.models.items()}
+    known: set[str] = set()
+    missing: set[str] = set()
+    with Store(folder.store, identities) as store:
+        for episode in run.all_episodes():
+            requests: Sequence[Request] | None = next(episode)
+            while requests is not None:
+                keys = [request.digest(identities[request.agent]) for request in requests]
+                found = store.get(keys)
+                for key, request in zip(keys, requests):
+                    if request.agent in run.measured:
+                        (known if key in found else missing).add(key)
+                answers = [found.get(key) or _stand_in(request) for key, request in zip(keys, requests)]
+                requests = _send(episode, answers, [])
+    return len(known), len(missing)
 
 
 def _counted(model: Model, call: Sequence[Request]) -> TokenCount | None:
@@ -188,7 +234,7 @@ def _calls(
         asked = [request for _, requests in waiting for request in requests if request.agent in agents]
         for kind in _kinds(asked):
             yield [request for request in asked if kind_of(request) == kind]
-        stepped = [(episode, _step(episode, requests, read)) for episode, requests in waiting]
+        stepped = [(episode, _send(episode, list(map(_stand_in, requests)), read)) for episode, requests in waiting]
         waiting = [(episode, requests) for episode, requests in stepped if requests is not None]
 
 
@@ -197,9 +243,10 @@ def _kinds(requests: Sequence[Request]) -> list[Kind]:
     return sorted({kind_of(request) for request in requests}, reverse=True)
 
 
-def _step(episode: Episode, requests: Sequence[Request], read: list[Prediction]) -> Sequence[Request] | None:
+def _send(episode: Episode, answers: Sequence[Reply], read: list[Prediction]) -> Sequence[Request] | None:
+    """An episode's next requests; None at its end, whose predictions are added to `read`."""
     try:
-        return episode.send([_stand_in(request) for request in requests])
+        return episode.send(answers)
     except StopIteration as end:
         read += end.value
         return None

@@ -67,6 +67,7 @@ class Results:
         versions: of Python, the libraries and the packaged dataset.
         rows_sha256: of the file whose rows were scored in place of packaged data.
         differs: in what the run is not as in the paper, whose figures are not shown then.
+        predictions_sha256: of the predictions.parquet that the figures were made from.
     """
 
     schema_version: int
@@ -85,6 +86,7 @@ class Results:
     versions: dict[str, str]
     rows_sha256: str | None = None
     differs: list[str] = field(default_factory=list)
+    predictions_sha256: str | None = None
 
     @property
     def unread_rate(self) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +22,6 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, deciding, differences
 from evenhand.flow.episode import Prediction
 from evenhand.flow.foreign_files import AGAIN, AWAY, read_object, shortened
-from evenhand.flow.kept_predictions import PREDICTIONS_A_PART
 from evenhand.flow.results import Results, without_nan
 from evenhand.whole_files import explained, is_remains, remove_remains, whole_file, write_whole
 
@@ -32,6 +33,8 @@ class Configuration(Protocol):
 
 
 LOCK = ".lock"
+GROWING = ("limit", "runs")  # settings of which more may be asked later in the same folder
+_PREDICTIONS_AT_ONCE = 10_000
 
 
 class RunFolder:
@@ -42,7 +45,6 @@ class RunFolder:
         self.config = path / "config.json"
         self.store = path / "store.sqlite"
         self.predictions = path / "predictions.parquet"
-        self.parts = path / ".predictions"  # of a large run that is under way
         self.results = path / "results.json"
         self.report = path / "report.html"
         self.pictures = path / "pictures"
@@ -55,33 +57,62 @@ class RunFolder:
     @classmethod
     @contextmanager
     def begin(cls, path: Path, config: Configuration) -> Iterator[RunFolder]:
-        """A new folder for this configuration, or the one that was begun with the same; locked within.
+        """Make a folder for this configuration, or open the one that it goes on in; lock it within the block.
 
-        The lock comes before the configuration: of processes that begin at once, one says what the folder is of.
+        A run goes on with the same settings, or with more rows or runs, which `extend` then records. The lock comes
+        before the configuration: of processes that begin at the same time, one decides what the folder holds.
         Raises UsageError for a folder of another run, or a folder of something else, and EvenhandError where another
         process runs here.
         """
         folder = cls(path)
-        folder._refuse_other(config)
+        folder.refuse_other(config)
         with explained(path):
             path.mkdir(parents=True, exist_ok=True)
         with folder.locked():
-            folder._refuse_other(config)
+            folder.refuse_other(config)
             remove_remains(path)
             if not folder.config.is_file():
                 write_whole(folder.config, _json(config.to_json()))
             yield folder
 
-    def _refuse_other(self, config: Configuration) -> None:
+    def refuse_other(self, config: Configuration) -> None:
+        """Raise UsageError unless a run with this configuration can begin or go on here."""
         if not self.config.is_file():
             self.refuse_occupied()
             return
         begun, asked = self.begun(), json.loads(_json(config.to_json()))
-        if others := differences(deciding(config, begun), deciding(config, asked)):
+        growing = [name for name in GROWING if isinstance(config, RunConfig) and _is_amount(begun.get(name))]
+        records = [deciding(config, record) for record in (begun, asked)]
+        if others := differences(
+            *({name: record[name] for name in record if name not in growing} for record in records)
+        ):
             raise UsageError(
                 f"{self.path} holds a run with other settings ({'; '.join(others)}). "
                 "Choose another --output, or repeat its settings to resume it"
             )
+        for name in growing:
+            if _amount(asked[name]) < _amount(begun[name]):
+                held, repeat = (
+                    ("all rows", f"leave --{name} out")
+                    if begun[name] is None
+                    else (f"--{name} {begun[name]}", f"give --{name} {begun[name]} or more")
+                )
+                raise UsageError(
+                    f"{self.path} holds a run of {held}, which is more than --{name} {asked[name]}; {repeat} to go on "
+                    "with it, or choose another --output"
+                )
+
+    def extend(self, config: RunConfig[Any]) -> dict[str, Any]:
+        """Record how many rows and runs are asked from now on. Returns config.json as it then is.
+
+        What is there of a smaller run stays until the larger one has ended, and is not read as its results: a folder's
+        results are those of its config.json.
+        """
+        begun = self.begun()
+        extended = begun | {name: getattr(config, name) for name in GROWING}
+        if extended != begun:
+            write_whole(self.config, _json(extended))
+        return extended
 
     def refuse_occupied(self) -> None:
         """Raises UsageError where something is that is neither a run folder nor free."""
@@ -139,15 +170,15 @@ class RunFolder:
             lock.release()
 
     def write_predictions(self, predictions: Iterable[Prediction]) -> None:
-        """Predictions as they come; only their compact columns stay in memory."""
+        """Write all predictions; only their compact columns stay in memory.
+
+        Raises EvenhandError where two share an id.
+        """
         arriving = iter(predictions)
         parts = []
-        while some := list(islice(arriving, PREDICTIONS_A_PART)):
+        while some := list(islice(arriving, _PREDICTIONS_AT_ONCE)):
             parts.append(pa.Table.from_pylist(some))
-        self.write_table(pa.concat_tables(parts, promote_options="permissive"))
-
-    def write_table(self, table: pa.Table) -> None:
-        """All predictions. Raises EvenhandError where two share an id."""
+        table = pa.concat_tables(parts, promote_options="permissive")
         _refuse_equal_ids(table)
         with explained(self.predictions), whole_file(self.predictions) as file:
             pq.write_table(table, file, compression="zstd")
@@ -166,14 +197,21 @@ class RunFolder:
         return predictions
 
     def write_results(self, results: Results) -> None:
-        self.write_record(results.to_json())
+        """Write results.json, with the digest of the predictions that lie beside it."""
+        self.write_record(replace(results, predictions_sha256=self._predictions_sha256()).to_json())
+
+    def _predictions_sha256(self) -> str:
+        with self.predictions.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_record(self, record: dict[str, Any]) -> None:
         """results.json of what is no run of a benchmark, such as generated data."""
         write_whole(self.results, _json(record))
 
     def read_results(self) -> Results:
-        """Raises EvenhandError for a damaged record, one of another version, or of another run than config.json."""
+        """Raises EvenhandError for a damaged record, one of another version, or one that is not of the configuration
+        and the predictions beside it: a run that was killed before its end leaves older results.
+        """
         record = self.read_record()
         try:
             results = Results.from_json(record)
@@ -183,6 +221,11 @@ class RunFolder:
         if begun != results.config and (others := self._differences(begun, results.config)):
             raise EvenhandError(
                 f"{self.results} is of other settings than {self.config.name} beside it ({'; '.join(others)}); {AGAIN}"
+            )
+        if not self.predictions.is_file() or self._predictions_sha256() != results.predictions_sha256:
+            raise EvenhandError(
+                f"{self.results} was not made from the {self.predictions.name} beside it: the run was stopped before its "
+                f"end, or a file was changed; {AGAIN}"
             )
         return results
 
@@ -238,6 +281,15 @@ def is_run_folder(path: Path) -> bool:
 
 def _is_beginning(path: Path) -> bool:
     return is_remains(path) or (path.name == LOCK and path.is_file() and not path.is_symlink())
+
+
+def _is_amount(value: object) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _amount(value: int | None) -> float:
+    """None: all there are."""
+    return math.inf if value is None else value
 
 
 def _json(record: object) -> str:

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from evenhand.errors import EvenhandError
 from evenhand.flow.episode import Episode, Prediction
@@ -82,9 +81,8 @@ class Runner:
         store: Store,
         on_progress: Callable[[Step], None] | None = None,
         tolerance: Tolerance | None = None,
-        failed: Mapping[str, str] = MappingProxyType({}),
     ):
-        """on_progress is told of every step, tokens from any thread. failed: before the first episode that comes."""
+        """on_progress is called with every step, and from any thread with tokens."""
         self.models = models
         self.store = store
         self._identities = {agent: model.identity for agent, model in models.items()}
@@ -92,13 +90,8 @@ class Runner:
         self._on_progress = on_progress or (lambda step: None)
         self._tolerance = tolerance or Tolerance()
         self._admitted = self._first_asked = 0  # episodes, and what they asked first
-        self._failures = dict(failed)
+        self._failures: dict[str, str] = {}  # {key: reason}
         self._waiting_for: dict[str, list[_Running]] = {}
-
-    @property
-    def failed(self) -> Mapping[str, str]:
-        """{key: reason} of requests that failed for good, to which running adds."""
-        return MappingProxyType(self._failures)
 
     @property
     def failures(self) -> Mapping[str, int]:
