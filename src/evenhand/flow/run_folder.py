@@ -81,7 +81,7 @@ class RunFolder:
             self.refuse_occupied()
             return
         begun, asked = self.begun(), json.loads(_json(config.to_json()))
-        growing = [name for name in GROWING if isinstance(config, RunConfig) and _is_amount(begun.get(name))]
+        growing = [name for name in GROWING if isinstance(config, RunConfig) and _is_amount(begun.get(name, ""))]
         records = [deciding(config, record) for record in (begun, asked)]
         if others := differences(
             *({name: record[name] for name in record if name not in growing} for record in records)
@@ -224,8 +224,8 @@ class RunFolder:
             )
         if not self.predictions.is_file() or self._predictions_sha256() != results.predictions_sha256:
             raise EvenhandError(
-                f"{self.results} was not made from the {self.predictions.name} beside it: the run was stopped before its "
-                f"end, or a file was changed; {AGAIN}"
+                f"{self.results} was not made from the {self.predictions.name} beside it: the run was stopped before "
+                f"its end, or a file was changed; {AGAIN}"
             )
         return results
 
