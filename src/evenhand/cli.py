@@ -158,8 +158,8 @@ def _run(arguments: list[str]) -> int:
 
 
 def _called(name: str, arguments: Sequence[str]) -> int:
-    from evenhand.at_work import AtWork
     from evenhand.hub.secrets import masked
+    from evenhand.progress import AtWork
     from evenhand.terminal import Terminal
 
     command = COMMANDS[name]

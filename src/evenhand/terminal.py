@@ -25,21 +25,6 @@ _STRANGE = re.compile(
 _PICTURES = 0x2400  # of the controls from 0 on, one column wide: ␛
 
 
-_IN_A_LOG = 10.0  # seconds
-
-
-def drawn_every() -> float:
-    """Seconds between two drawings of a progress bar: in a file or a CI's log every drawing is a line that stays."""
-    return 0.1 if on_terminal() else _IN_A_LOG
-
-
-def on_terminal() -> bool:
-    """Whether standard error is one: it may be closed, missing, or an object of somebody's own."""
-    with suppress(Exception):
-        return bool(sys.stderr.isatty())
-    return False
-
-
 def discard(stream: IO[str]) -> None:
     """Let what is written from now on go nowhere: nobody reads it, or it can't be written."""
     with suppress(Exception):

@@ -15,7 +15,7 @@ import pytest
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.figure import FigureRow, FigureTable
-from evenhand.flow.results import without_nan
+from evenhand.flow.results import published_beside, without_nan
 from evenhand.flow.run_folder import RunFolder
 from evenhand.gating.gate import gate
 from evenhand.gating.judgement import judgeable
@@ -28,7 +28,6 @@ from evenhand.plugins import Registry
 from evenhand.profiling.found import found_in
 from evenhand.profiling.page import write_profile
 from evenhand.profiling.settings import Settings, place
-from evenhand.published import published_beside
 from evenhand.report.agreement import agree, distance_from_no_bias
 from evenhand.report.comparison import compare
 from evenhand.report.pages import write_report

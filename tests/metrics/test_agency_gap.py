@@ -16,9 +16,9 @@ from scipy import stats
 
 import evenhand
 from evenhand.benchmarks.labe import published
+from evenhand.flow.results import NAME, read_published
 from evenhand.metrics.agency_gap import group_means, scores, studentized
 from evenhand.metrics.agency_gap.equal_means import under_equal_means
-from evenhand.published import NAME, read_published
 
 PUBLISHED = Path(published.__file__).with_name(NAME)
 RACES = ("White", "Black", "Hispanic", "Asian")

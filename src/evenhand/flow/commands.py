@@ -27,8 +27,8 @@ def run(arguments: Sequence[str], console: Console) -> None:
     """Parses, calls, prints."""
     config, parsed = asked(arguments)
     if parsed.plan:
-        from evenhand.at_work import AtWork
         from evenhand.flow.plan import plan
+        from evenhand.progress import AtWork
 
         if parsed.ray.ray is not None:
             raise UsageError("--plan times the model here, without --ray: leave one of them out")
@@ -42,10 +42,9 @@ def run(arguments: Sequence[str], console: Console) -> None:
             "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
         )
 
-    from evenhand.at_work import AtWork
     from evenhand.flow.evaluation import evaluate
-    from evenhand.flow.progress import ProgressBar
-    from evenhand.report.commands import print_found
+    from evenhand.progress import AtWork, ProgressBar
+    from evenhand.report.pages import print_found
 
     with loading(config, parsed.ray) as load, ProgressBar(config.benchmark) as bar:
         folder = evaluate(config, parsed.output, on_progress=bar.update, load=load)

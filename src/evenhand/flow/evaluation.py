@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.at_work import SILENT_FOR
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
@@ -19,8 +18,7 @@ from evenhand.figure import FigureTable, Sample, figure_rows
 from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
-from evenhand.flow.progress import ProgressBar
-from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, versions
+from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, published_beside, versions
 from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import GROWING, RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
@@ -30,7 +28,7 @@ from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import LoadModel, load_model, options_by_model
-from evenhand.published import published_beside
+from evenhand.progress import SILENT_FOR, ProgressBar
 from evenhand.report.pages import ReportedRun, write_report
 
 if TYPE_CHECKING:

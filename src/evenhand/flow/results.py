@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import platform
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -26,6 +28,9 @@ OF_ROWS = "dataset "  # before a dataset's name among the versions
 SCHEMA_VERSION = 2
 """Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
 
+PUBLISHED = "published.csv"
+"""Figures that a paper prints, in a benchmark's folder: records of the same columns as the figures' table."""
+_NUMBERS = ("value", "low", "high")
 NAMED = 4  # figures in a sentence
 VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
 
@@ -221,3 +226,26 @@ def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[R
 def _name_figures(benchmark: Benchmark[Any], rows: list[FigureRow]) -> str:
     named = "; ".join(benchmark.figure(row.figure).label(row.groups) for row in rows[:NAMED])
     return named + (f" and {len(rows) - NAMED} more" if len(rows) > NAMED else "")
+
+
+def published_beside(benchmark: type[Any]) -> list[dict[str, Any]]:
+    """The records of published.csv in the folder of a benchmark's class; none where there is no such file."""
+    path = Path(str(sys.modules[benchmark.__module__].__file__)).with_name(PUBLISHED)
+    return read_published(path) if path.is_file() else []
+
+
+@cache
+def _records(path: Path) -> tuple[dict[str, Any], ...]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            {name: float(text) if name in _NUMBERS else text for name, text in row.items() if text}
+            for row in csv.DictReader(file)
+        )
+
+
+def read_published(path: Path, **groups: str) -> list[dict[str, Any]]:
+    """Columns model, figure, value, those of the groups, and source; what is blank is left out.
+
+    groups: {column: value} of the records that are wanted.
+    """
+    return [dict(each) for each in _records(path) if groups.items() <= each.items()]

@@ -8,13 +8,13 @@ from pathlib import Path
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.evaluation import evaluate
-from evenhand.flow.progress import ProgressBar
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.options import made
 from evenhand.profiling.fitting import LoadedModel, configure, in_one_line, own_options
 from evenhand.profiling.settings import ProfileOptions, Settings, begun, place
 from evenhand.profiling.timing import share_budget
+from evenhand.progress import ProgressBar
 
 
 def ask_all(

@@ -32,10 +32,10 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     given["model_options"] = tuple(sorted((*given.get("model_options", ()), *of_servers)))
     options = made(ProfileOptions, given)
 
-    from evenhand.at_work import AtWork
     from evenhand.profiling.asking import ask_all
     from evenhand.profiling.found import found_in
     from evenhand.profiling.page import overview, write_profile
+    from evenhand.progress import AtWork
     from evenhand.report.tables import print_table
 
     def say(sentence: str) -> None:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evenhand.at_work import AtWork
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError
 from evenhand.flow.evaluation import prepare
@@ -19,6 +18,7 @@ from evenhand.models.errors import ModelError
 from evenhand.profiling.budget import FEWEST_ROWS, Cost, budget, limits
 from evenhand.profiling.fitting import LoadedModel, configure, in_one_line
 from evenhand.profiling.settings import ProfileOptions, Settings
+from evenhand.progress import AtWork
 
 HANDLING = 0.005  # seconds of a row besides the model's: a stub answers in no time
 MOST_TIMING = 0.5  # of the budget: the rest is for asking

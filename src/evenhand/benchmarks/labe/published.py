@@ -21,9 +21,9 @@ from evenhand.benchmarks.labe.options import LabeOptions, Preprocess
 from evenhand.benchmarks.labe.reading import TEXTS
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
+from evenhand.flow.results import NAME, read_published
 from evenhand.language_agency.recipes import is_papers_bert
 from evenhand.language_agency.sentences import SPLITTERS
-from evenhand.published import NAME, read_published
 
 if TYPE_CHECKING:
     from evenhand.language_agency.sentences import SplitterName

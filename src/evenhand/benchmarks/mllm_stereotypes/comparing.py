@@ -11,7 +11,7 @@ from evenhand.benchmark import Comparing
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.options import CONFIGS, DATASET, OF_BOTH, describe_config
 from evenhand.benchmarks.mllm_stereotypes.statistics import pair_answers, score_differences
-from evenhand.published import NAME, read_published
+from evenhand.flow.results import NAME, read_published
 from evenhand.report.differences import headline, paired_groups
 from evenhand.report.findings import Panel, Run, not_beside_them
 from evenhand.report.layout import side_by_side

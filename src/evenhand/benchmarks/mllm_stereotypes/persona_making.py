@@ -24,9 +24,8 @@ from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
-from evenhand.report.tables import Cell, Table
+from evenhand.report.tables import Cell, Table, csv_text, unescaped
 from evenhand.row_files import as_text, read_rows
-from evenhand.row_files.spreadsheets import csv_text, unescaped
 from evenhand.whole_files import explained, write_whole
 
 GENERATED, KEPT = 400, 200  # of each trait (section 4)
