@@ -28,7 +28,7 @@ OF_ROWS = "dataset "  # before a dataset's name among the versions
 SCHEMA_VERSION = 2
 """Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
 
-PUBLISHED = "published.csv"
+PUBLISHED_FILE = "published.csv"
 """Figures that a paper prints, in a benchmark's folder: records of the same columns as the figures' table."""
 _NUMBERS = ("value", "low", "high")
 NAMED = 4  # figures in a sentence
@@ -230,7 +230,7 @@ def _name_figures(benchmark: Benchmark[Any], rows: list[FigureRow]) -> str:
 
 def published_beside(benchmark: type[Any]) -> list[dict[str, Any]]:
     """The records of published.csv in the folder of a benchmark's class; none where there is no such file."""
-    path = Path(str(sys.modules[benchmark.__module__].__file__)).with_name(PUBLISHED)
+    path = Path(str(sys.modules[benchmark.__module__].__file__)).with_name(PUBLISHED_FILE)
     return read_published(path) if path.is_file() else []
 
 
