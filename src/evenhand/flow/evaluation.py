@@ -122,11 +122,10 @@ def _evaluated(
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         sample = run.benchmark.sample(folder.read_predictions())
-        folder.write_results(_results(run, begun, sample, failed))
+        results = folder.write_results(_results(run, begun, sample, failed))
         asked = len(store) > known
         store.finish(time.time() if asked or written is None else written, asked)
         progress(n_episodes, Step(doing="writing the report"))
-        results = folder.read_results()
         findings = run.benchmark.findings(sample.rows, results)
         _keep_pictures(folder, run, findings)
         write_report(folder, found=(results, findings))

@@ -196,9 +196,11 @@ class RunFolder:
             raise EvenhandError(f"{self.predictions} is damaged: it has {what}; {AGAIN}")
         return predictions
 
-    def write_results(self, results: Results) -> None:
-        """Write results.json, with the digest of the predictions that lie beside it."""
-        self.write_record(replace(results, predictions_sha256=self._predictions_sha256()).to_json())
+    def write_results(self, results: Results) -> Results:
+        """Write results.json, with the digest of the predictions beside it. Returns what its readers read."""
+        text = _json(replace(results, predictions_sha256=self._predictions_sha256()).to_json())
+        write_whole(self.results, text)
+        return Results.from_json(json.loads(text))
 
     def _predictions_sha256(self) -> str:
         with self.predictions.open("rb") as file:

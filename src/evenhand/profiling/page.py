@@ -7,9 +7,9 @@ from pathlib import Path
 from evenhand.figure import Figure
 from evenhand.profiling.found import Asked, Found, why_no_interval
 from evenhand.report.differences import FigureKey
+from evenhand.report.findings import render
 from evenhand.report.layout import shown
 from evenhand.report.tables import Cell, Table
-from evenhand.report.templating import render
 from evenhand.whole_files import write_whole
 
 NOTE = (

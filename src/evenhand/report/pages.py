@@ -12,8 +12,7 @@ from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.report.findings import Findings, not_beside, print_findings
-from evenhand.report.templating import data_url, render
+from evenhand.report.findings import Findings, data_url, not_beside, print_findings, render
 from evenhand.whole_files import write_whole
 from evenhand.words import in_words
 
