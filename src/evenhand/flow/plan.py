@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,9 +32,12 @@ TIMED_TEXTS, TIMED_TOKENS = 16, 32
 
 @dataclass(frozen=True)
 class SmallestDifference:
-    """What two runs can show of a figure, in its own unit.
+    """The smallest difference in a figure that two runs can show, in its own unit.
 
-    independent: if answers are; clustered: if each cluster answers as one. largest: that there can be.
+    Attributes:
+        independent: if answers are independent.
+        clustered: if each cluster answers as one.
+        largest: the largest difference that is possible.
     """
 
     independent: float
@@ -46,19 +49,20 @@ class SmallestDifference:
     def shown(self, difference: float) -> str:
         if difference > self.largest:
             return "none (too few answers)"
-        unit = " points" if self.unit == "percent" else ""
-        return f"{difference:.{self.digits}f}{unit}"
+        return f"{difference:.{self.digits}f}{' points' if self.unit == 'percent' else ''}"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Of a whole run; what was scaled up from `sampled` requests is marked approximate.
+    """What a whole run would ask; what was scaled up from `sampled` requests is marked approximate.
 
-    tokens: read by the model if every option were a prompt of its own; distinct_tokens: read when each distinct prefix
-    is computed once a call; new_tokens: generated at most. None where the model counts none.
-    smallest_differences: {figure: what two runs can show}.
-    stored: answers that are in the output folder's store; to_ask: those that are not, to which tokens and seconds
-    apply; None where nothing is stored.
+    Attributes:
+        tokens: read by the model if every option were a prompt of its own; None where the model counts none.
+        distinct_tokens: read if each distinct prefix is computed once a call.
+        new_tokens: generated at most.
+        smallest_differences: {figure: what two runs can show}.
+        stored: answers that the output folder has.
+        to_ask: answers that it lacks, to which tokens and seconds then apply; None where nothing is stored.
     """
 
     rows: int
@@ -94,7 +98,7 @@ class Plan:
             )
         if self.new_tokens:
             lines.append(f"at most {self.new_tokens:,} tokens to generate")
-        if self.to_ask != 0:
+        if self.timed:
             lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
         for name, smallest in self.smallest_differences.items():
             lines.append(
@@ -102,46 +106,48 @@ class Plan:
                 f"{smallest.shown(smallest.independent)} if answers are independent, "
                 f"{smallest.shown(smallest.clustered)} if each of the clusters answers as one"
             )
-        lines.append(
-            f"{self.n_clusters:,} clusters. {'This plan stored nothing' if self.stored else 'Nothing was stored'}."
-        )
-        return lines
+        nothing = "This plan stored nothing" if self.stored else "Nothing was stored"
+        return [*lines, f"{self.n_clusters:,} clusters. {nothing}."]
 
 
 def plan(config: RunConfig[Any], model: Model | None = None, output: Path | None = None) -> Plan:
-    """Rows, tokens and time of a run with this configuration. Asks the model a few requests, and stores nothing.
+    """Count a run's requests and tokens and time a few of them; nothing is stored.
 
-    Later steps are counted as they are asked where every reply is as long as it may be. output: the run folder, which
-    may hold answers already.
+    Later steps of a conversation are counted as they are asked where every reply is as long as it may be.
 
-    Raises UsageError for a configuration that doesn't fit, also to what the folder holds.
+    Args:
+        output: the run folder, which may hold answers already.
+
+    Raises:
+        UsageError: for a configuration that doesn't fit, also to what the folder holds.
     """
     if output is not None:
         RunFolder(output).refuse_occupied()
     run = prepare(config, model)
-    stored, to_ask = _count_stored(run, output) if output is not None else (0, None)
     if not run.measured:
-        raise UsageError("--plan says what a model would be asked, and here none is: what exists is scored")
+        raise UsageError("--plan says what a model would be asked, and here none is: existing texts are scored")
+    stored, to_ask = _count_stored(run, RunFolder(output)) if output is not None else (0, None)
     rows, model = run.rows.rows, next(iter(run.measured.values()))
-    chunks = _chunks(len(rows), _rows_a_call(run, model))
+    chunks = _choose_chunks(len(rows), _rows_a_call(run, model))
     read: list[Prediction] = []
-    calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), run.measured, read)]
+    calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), read)]
     sampled = [request for call in calls for request in call]
     scale = run.config.n_runs * len(rows) / sum(map(len, chunks))
-    counts = [counted for call in calls if (counted := _counted(model, call))]
-    timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
-    n_clusters = clusters_of(rows, run.benchmark.card)
     requests = round(scale * len(sampled))
-    asked = scale if to_ask is None else scale * to_ask / (stored + to_ask)
+    asked = scale if to_ask is None else scale * to_ask / max(1, stored + to_ask)
+    counts = [counted for call in calls if (counted := _count_tokens(model, call))]
+    by_kind = {kind: [call for call in calls if kind_of(call[0]) == kind] for kind in _kinds(sampled)}
+    timed = {kind: _choose_timed(max(alike, key=len)) for kind, alike in by_kind.items() if asked}
+    n_clusters = clusters_of(rows, run.benchmark.card)
     return Plan(
         rows=len(rows),
         requests=requests,
         sampled=len(sampled),
-        timed=sum(map(len, timed)),
+        timed=sum(map(len, timed.values())),
         tokens=round(asked * sum(count.read for count in counts)) if counts else None,
         distinct_tokens=round(asked * sum(count.distinct for count in counts)) if counts else None,
         new_tokens=round(asked * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
-        seconds=asked * sum(_seconds(model, calls, some) for some in timed),
+        seconds=asked * sum(_estimate_seconds(model, by_kind[kind], some) for kind, some in timed.items()),
         n_clusters=n_clusters,
         smallest_differences=_smallest_differences(run, read, scale, n_clusters),
         runs=run.config.n_runs,
@@ -150,12 +156,11 @@ def plan(config: RunConfig[Any], model: Model | None = None, output: Path | None
     )
 
 
-def _count_stored(run: Prepared, output: Path) -> tuple[int, int | None]:
-    """How many answers of the measured models the folder's store has, and how many of this run it lacks.
+def _count_stored(run: Prepared, folder: RunFolder) -> tuple[int, int | None]:
+    """Count the measured models' answers that the folder's store has, and those of this run that it lacks.
 
     What is asked after an answer that is not there is counted as after a stand-in.
     """
-    folder = RunFolder(output)
     folder.refuse_other(run.config)
     if not folder.store.is_file():
         return 0, None
@@ -171,13 +176,12 @@ def _count_stored(run: Prepared, output: Path) -> tuple[int, int | None]:
                 for key, request in zip(keys, requests):
                     if request.agent in run.measured:
                         (known if key in found else missing).add(key)
-                answers = [found.get(key) or _stand_in(request) for key, request in zip(keys, requests)]
-                requests = _send(episode, answers, [])
+                requests = _send(episode, [found.get(key) or _stand_in(each) for key, each in zip(keys, requests)], [])
     return len(known), len(missing)
 
 
-def _counted(model: Model, call: Sequence[Request]) -> TokenCount | None:
-    """What a call would read, where the model can tell."""
+def _count_tokens(model: Model, call: Sequence[Request]) -> TokenCount | None:
+    """Count what a call would read; None where the model can't tell."""
     if "count_tokens" not in model.can:
         return None
     counting: CountsTokens = model  # type: ignore[assignment]
@@ -190,7 +194,7 @@ def _rows_a_call(run: Prepared, model: Model) -> int:
     return max(1, model.at_once("choose") // sum(request.size for request in first))
 
 
-def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
+def _choose_chunks(n_rows: int, rows_a_call: int) -> list[range]:
     """Evenly spaced runs of neighboring rows; all of them where there are few."""
     starts = range(0, n_rows, rows_a_call)
     n = min(len(starts), CALLS_SAMPLED)
@@ -203,7 +207,7 @@ def _smallest_differences(
 ) -> dict[str, SmallestDifference]:
     """Of the figures that a gate judges by default and that are means over rows of a known range.
 
-    read: of rows of which there are `scale` times as many.
+    read: predictions of the sampled rows, of which there are `scale` times as many.
     """
     import pandas as pd
 
@@ -222,16 +226,14 @@ def _smallest_differences(
     return found
 
 
-def _calls(
-    run: Prepared, rows: datasets.Dataset, agents: Collection[str], read: list[Prediction]
-) -> Iterator[list[Request]]:
-    """What these rows ask the agents, step by step and each kind by itself, where all replies are stand-ins.
+def _calls(run: Prepared, rows: datasets.Dataset, read: list[Prediction]) -> Iterator[list[Request]]:
+    """What these rows ask the measured models, by step and kind, where all replies are stand-ins.
 
-    read: is given what was read of those.
+    read: predictions from those replies are added to it.
     """
     waiting = [(episode, next(episode)) for episode in run.episodes(rows)]
     while waiting:
-        asked = [request for _, requests in waiting for request in requests if request.agent in agents]
+        asked = [request for _, requests in waiting for request in requests if request.agent in run.measured]
         for kind in _kinds(asked):
             yield [request for request in asked if kind_of(request) == kind]
         stepped = [(episode, _send(episode, list(map(_stand_in, requests)), read)) for episode, requests in waiting]
@@ -239,7 +241,6 @@ def _calls(
 
 
 def _kinds(requests: Sequence[Request]) -> list[Kind]:
-    """Whether texts are written, whether choices are scored."""
     return sorted({kind_of(request) for request in requests}, reverse=True)
 
 
@@ -259,30 +260,26 @@ def _stand_in(request: Request) -> Reply:
     return Reply(" ".join(["word"] * request.sampling.max_new_tokens), finish_reason="length")
 
 
-def _timed(requests: Sequence[Request]) -> Sequence[Request]:
+def _choose_timed(requests: Sequence[Request]) -> Sequence[Request]:
     return requests[: TIMED_REQUESTS if requests[0].choices else TIMED_TEXTS]
 
 
-def _seconds(model: Model, calls: Sequence[Sequence[Request]], timed: Sequence[Request]) -> float:
-    """What the calls of one kind take, by the clock, after a few requests to warm up.
+def _estimate_seconds(model: Model, calls: Sequence[Sequence[Request]], timed: Sequence[Request]) -> float:
+    """Estimate what calls of one kind take, from the time of some requests after a warm-up.
 
     Choices: by their distinct tokens. Texts: by their number, and the time that their first tokens take.
     """
-    kind = kind_of(timed[0])
-    alike = [call for call in calls if kind_of(call[0]) == kind]
-    if kind == "choose":
-        seconds = _clocked(model, timed)
-        of_timed = _counted(model, timed)
-        if of_timed is not None:
-            distinct = sum(counted.distinct for call in alike if (counted := _counted(model, call)))
-            return seconds * distinct / of_timed.distinct
-        return seconds * sum(map(len, alike)) / len(timed)
+    share = sum(map(len, calls)) / len(timed)
+    if timed[0].choices:
+        seconds = _time(model, timed)
+        if (of_timed := _count_tokens(model, timed)) is not None:
+            share = sum(count.distinct for call in calls if (count := _count_tokens(model, call))) / of_timed.distinct
+        return seconds * share
     begun = [replace(request, sampling=replace(request.sampling, max_new_tokens=TIMED_TOKENS)) for request in timed]
-    longer = max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS)
-    return longer * _clocked(model, begun) * sum(map(len, alike)) / len(timed)
+    return max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS) * _time(model, begun) * share
 
 
-def _clocked(model: Model, requests: Sequence[Request]) -> float:
+def _time(model: Model, requests: Sequence[Request]) -> float:
     replies(model, requests[:WARM_UP_REQUESTS])
     start = time.perf_counter()
     replies(model, requests)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -80,26 +79,24 @@ class RunFolder:
         if not self.config.is_file():
             self.refuse_occupied()
             return
-        begun, asked = self.begun(), json.loads(_json(config.to_json()))
-        growing = [name for name in GROWING if isinstance(config, RunConfig) and _is_amount(begun.get(name, ""))]
-        records = [deciding(config, record) for record in (begun, asked)]
-        if others := differences(
-            *({name: record[name] for name in record if name not in growing} for record in records)
-        ):
+        begun, asked = (deciding(config, record) for record in (self.begun(), json.loads(_json(config.to_json()))))
+        amounts = []
+        for name in GROWING if isinstance(config, RunConfig) else ():
+            if type(begun.get(name, "")) in (int, type(None)):
+                amounts.append((name, begun.pop(name), asked.pop(name)))
+        if others := differences(begun, asked):
             raise UsageError(
                 f"{self.path} holds a run with other settings ({'; '.join(others)}). "
                 "Choose another --output, or repeat its settings to resume it"
             )
-        for name in growing:
-            if _amount(asked[name]) < _amount(begun[name]):
-                held, repeat = (
-                    ("all rows", f"leave --{name} out")
-                    if begun[name] is None
-                    else (f"--{name} {begun[name]}", f"give --{name} {begun[name]} or more")
-                )
+        for name, held, now in amounts:
+            if now is not None and (held is None or now < held):
+                has, advice = f"--{name} {held}", f"give --{name} {held} or more"
+                if held is None:
+                    has, advice = "all rows", f"leave --{name} out"
                 raise UsageError(
-                    f"{self.path} holds a run of {held}, which is more than --{name} {asked[name]}; {repeat} to go on "
-                    "with it, or choose another --output"
+                    f"{self.path} holds a run of {has}, which is more than --{name} {now}; {advice} to go on with it, "
+                    "or choose another --output"
                 )
 
     def extend(self, config: RunConfig[Any]) -> dict[str, Any]:
@@ -115,19 +112,19 @@ class RunFolder:
         return extended
 
     def refuse_occupied(self) -> None:
-        """Raises UsageError where something is that is neither a run folder nor free."""
+        """Raise UsageError unless the path is free or a run folder."""
         if not (self.is_free() or self.config.is_file()):  # in this order: another process may begin meanwhile
             raise UsageError(f"{self.path} exists and is no run folder of evenhand; choose another --output")
 
     def is_free(self) -> bool:
-        """Nothing is there, or a folder that holds nothing, or no more than what was cut off at its very beginning."""
+        """Whether nothing is there, or an empty folder, or one that a run left when it was killed at its first step."""
         if not os.path.lexists(self.path):
             return True
         return self.path.is_dir() and all(map(_is_beginning, self.path.iterdir()))
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """A finished run's folder. Raises UsageError for a folder that is none, or whose run has not finished."""
+        """Open a finished run. Raises UsageError for a folder that is not one, or whose run has not finished."""
         folder = cls(path)
         if not path.is_dir():
             raise UsageError(f"{path} does not exist; name the --output folder of an evenhand run")
@@ -146,16 +143,16 @@ class RunFolder:
         return folder
 
     def read_config(self) -> RunConfig[Any]:
-        """Raises EvenhandError for one of another version."""
+        """Read config.json. Raises EvenhandError for one of another version."""
         return RunConfig.from_json(self.begun())
 
     def begun(self) -> dict[str, Any]:
-        """config.json as it is: what the run was begun with."""
+        """Read config.json as plain JSON."""
         return read_object(self.config, AWAY)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """One process at a time. Raises EvenhandError where another one runs here."""
+        """Lock the folder within the block. Raises EvenhandError where another process runs here."""
         lock = FileLock(self.path / LOCK, timeout=0)
         with explained(self.path / LOCK):
             try:
@@ -184,7 +181,7 @@ class RunFolder:
             pq.write_table(table, file, compression="zstd")
 
     def read_predictions(self) -> pd.DataFrame:
-        """Raises EvenhandError where they are none, or damaged."""
+        """Read predictions.parquet. Raises EvenhandError where it is damaged."""
         try:
             predictions = pd.read_parquet(self.predictions)
         except (OSError, ValueError, pa.ArrowException) as error:
@@ -207,12 +204,14 @@ class RunFolder:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_record(self, record: dict[str, Any]) -> None:
-        """results.json of what is no run of a benchmark, such as generated data."""
+        """Write results.json of what is no run of a benchmark, such as generated data."""
         write_whole(self.results, _json(record))
 
     def read_results(self) -> Results:
-        """Raises EvenhandError for a damaged record, one of another version, or one that is not of the configuration
-        and the predictions beside it: a run that was killed before its end leaves older results.
+        """Read results.json.
+
+        Raises EvenhandError for a damaged record, one of another version, and one that was not made with the
+        configuration and from the predictions beside it: a run that was killed before its end leaves older results.
         """
         record = self.read_record()
         try:
@@ -220,7 +219,8 @@ class RunFolder:
         except EvenhandError as error:
             raise EvenhandError(f"{self.results}: {error}") from error
         begun = self.begun()
-        if begun != results.config and (others := self._differences(begun, results.config)):
+        config = self.read_config() if begun != results.config else None
+        if config and (others := differences(deciding(config, results.config), deciding(config, begun))):
             raise EvenhandError(
                 f"{self.results} is of other settings than {self.config.name} beside it ({'; '.join(others)}); {AGAIN}"
             )
@@ -231,23 +231,18 @@ class RunFolder:
             )
         return results
 
-    def _differences(self, begun: dict[str, Any], other: dict[str, Any]) -> list[str]:
-        """Of what decides the numbers."""
-        config = self.read_config()
-        return differences(deciding(config, other), deciding(config, begun))
-
     def read_record(self) -> dict[str, Any]:
         return read_object(self.results, AGAIN)
 
     def keep_picture(self, row: str, content: bytes) -> None:
-        """What a row showed, for the report."""
+        """Keep the picture that a row showed, for the report."""
         path = self._picture(row)
         with explained(path):
             path.parent.mkdir(exist_ok=True)
         write_whole(path, content)
 
     def picture(self, row: str) -> bytes | None:
-        """What a row showed; None where it was not kept."""
+        """The picture that a row showed; None where it was not kept."""
         path = self._picture(row)
         return path.read_bytes() if path.is_file() else None
 
@@ -255,7 +250,7 @@ class RunFolder:
         return self.pictures / hashlib.sha256(row.encode()).hexdigest()[:32]
 
     def publishable(self) -> RunFolder:
-        """This folder. Raises UsageError for a rehearsal, whose figures mean nothing to anybody."""
+        """Return the folder. Raises UsageError for a rehearsal, whose figures mean nothing."""
         if self.read_results().rehearsal:
             raise UsageError(
                 f"{self.path} holds a rehearsal with placeholders in place of data: it measures nothing and is not "
@@ -265,7 +260,7 @@ class RunFolder:
 
 
 def _refuse_equal_ids(predictions: pa.Table) -> None:
-    """Runs are compared by ids. Raises EvenhandError where two predictions share theirs."""
+    """Raise EvenhandError where two predictions share an id, by which runs are compared."""
     ids = predictions["id"].to_pandas()
     equal = ids[ids.duplicated()]
     if len(equal):
@@ -276,22 +271,13 @@ def _refuse_equal_ids(predictions: pa.Table) -> None:
 
 
 def is_run_folder(path: Path) -> bool:
-    """Of any command that leaves one, finished or not; other folders have a config.json, too."""
+    """Whether any command made it a run folder, finished or not; other folders have a config.json, too."""
     of_runs = (LOCK, "store.sqlite", "predictions.parquet", "images.csv")
     return (path / "config.json").is_file() and any((path / name).is_file() for name in of_runs)
 
 
 def _is_beginning(path: Path) -> bool:
     return is_remains(path) or (path.name == LOCK and path.is_file() and not path.is_symlink())
-
-
-def _is_amount(value: object) -> bool:
-    return value is None or (isinstance(value, int) and not isinstance(value, bool))
-
-
-def _amount(value: int | None) -> float:
-    """None: all there are."""
-    return math.inf if value is None else value
 
 
 def _json(record: object) -> str:
