@@ -132,5 +132,7 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=path, metavar="DIR", help="the run folder; an interrupted run goes on there")
+    parser.add_argument(
+        "--output", type=path, metavar="DIR", help="run folder; an interrupted or smaller run goes on there"
+    )
     parser.add_argument("--plan", action="store_true", help="say what it would ask, cost and show, and store nothing")
