@@ -11,11 +11,10 @@ import numpy.typing as npt
 import torch
 from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
-from evenhand.at_work import SILENT_FOR
-from evenhand.bars import Bar
 from evenhand.models.embedded import embedded_encoder
 from evenhand.models.errors import ModelError
 from evenhand.models.loading import Checkpoint
+from evenhand.progress import SILENT_FOR, Bar
 
 LONGEST = 256  # word pieces of a sentence, as all-MiniLM-L6-v2 was trained
 BATCH = 64

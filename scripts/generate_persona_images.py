@@ -33,7 +33,7 @@ from evenhand.benchmarks.mllm_stereotypes.persona_models import (
     TransformersDetector,
 )
 from evenhand.command_line import ScriptHelp, whole
-from evenhand.flow.progress import ProgressBar
+from evenhand.progress import ProgressBar
 from evenhand.report.tables import print_table
 
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 import transformers
 
 from evenhand.errors import EvenhandError
-from evenhand.flow.progress import ProgressBar
 from evenhand.models.errors import ModelError
+from evenhand.progress import ProgressBar
 
 Made = TypeVar("Made")
 

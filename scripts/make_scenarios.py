@@ -15,8 +15,8 @@ from generating import generate
 from rich.console import Console
 
 from evenhand.command_line import Group, parse
-from evenhand.flow.progress import ProgressBar
 from evenhand.flow.run_folder import RunFolder
+from evenhand.progress import ProgressBar
 from evenhand.report.tables import print_table
 from evenhand.tools.generation.pipeline import counts_table
 from evenhand.tools.generation.scenario_rules import Wanted

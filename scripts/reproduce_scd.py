@@ -27,10 +27,10 @@ from reproducing import (
     train,
 )
 
+from evenhand.answers.refusals import refuses
 from evenhand.benchmarks.contact_controls.figures import CELLS
 from evenhand.benchmarks.contact_controls.verdict import short_verdict
 from evenhand.benchmarks.utility.reading import holds_answer
-from evenhand.benchmarks.utility.refusals import refuses
 from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model

@@ -30,8 +30,7 @@ def python_files(*folders: str) -> list[Path]:
 
 
 NEUTRAL = {
-    "evenhand.at_work",
-    "evenhand.bars",
+    "evenhand.progress",
     "evenhand.caches",
     "evenhand.paths",
     "evenhand.errors",

@@ -5,13 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
 
-from evenhand.at_work import AtWork, Ticking
+from evenhand.progress import AtWork, Bar, Ticking, write_line
 from evenhand.terminal import shown
-
-if TYPE_CHECKING:
-    from evenhand.bars import Bar
 
 OnProgress = Callable[[str, int, int], None]
 """Told what is being done, how many of its steps are done, and of how many; 0 of 0: it has no steps to count."""
@@ -50,16 +46,12 @@ class TrainingBar:
                 self._begin_without_steps(what)
 
     def _begin_without_steps(self, what: str) -> None:
-        from evenhand.bars import write_line
-
         self._close(lambda bar: bar.n >= bar.total)
         write_line(what)
         self._without_steps = what, AtWork(what)
         self._without_steps[1].__enter__()
 
     def _counted(self, what: str, done: int, steps: int) -> None:
-        from evenhand.bars import Bar
-
         if what in [bar.desc for bar in self._bars]:
             self._close(lambda bar: bar.desc != what)
         else:

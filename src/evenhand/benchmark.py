@@ -358,7 +358,7 @@ class Benchmark(ABC, Generic[O]):
 
     def published(self, config: RunConfig[O]) -> list[dict[str, Any]]:
         """The paper's figures, of runs that differ in nothing: by default the records of published.csv, if there."""
-        from evenhand.published import published_beside
+        from evenhand.flow.results import published_beside
 
         return published_beside(type(self))
 

@@ -1,4 +1,4 @@
-"""Folders in which things are kept from one run to the next, and what is said where they can't be written."""
+"""Cache folders, and the error where one can't be written."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _OF_THE_PLACE = {
 
 @contextmanager
 def cache_written(folder: Path, variable: str) -> Iterator[None]:
-    """Within, the folder is there and may be written.
+    """Make a cache folder, and raise EvenhandError where it can't be written, now or within the block.
 
-    variable: of the environment, which names another. Raises EvenhandError where it can't be written, then or within.
+    variable: the environment variable that names another folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -30,6 +30,6 @@ def cache_written(folder: Path, variable: str) -> Iterator[None]:
         if error.errno not in _OF_THE_PLACE:
             raise
         raise EvenhandError(
-            f"the cache {folder} can't be written ({error.strerror}); mend that, or name another folder in the "
+            f"the cache {folder} can't be written ({error.strerror}); fix that, or name another folder in the "
             f"environment variable {variable}"
         ) from error

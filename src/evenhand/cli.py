@@ -4,13 +4,15 @@ evidence). A command stands beside what it runs."""
 from __future__ import annotations
 
 import difflib
+import errno
 import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from evenhand import __version__
@@ -29,6 +31,7 @@ STOPPED = (
     "command again to go on."
 )
 WIDTH_ELSEWHERE = 128
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EPIPE)
 
 
 @dataclass(frozen=True)
@@ -84,15 +87,42 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code.
+
+    Characters that standard output and error can't show are replaced; a reader who has closed the pipe stops nothing.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            with suppress(ValueError):  # it is closed
+                stream.reconfigure(errors="replace")
     try:
         return _run(list(sys.argv[1:] if arguments is None else arguments))
     except BaseException as error:
         # What is interrupted while it is imported says so in its own ways, such as a circular import.
-        if not _is_interrupt(error):
-            raise
-        print(f"evenhand: {STOPPED}", file=sys.stderr)
-        return FAILED
+        if _is_interrupt(error):
+            print(f"evenhand: {STOPPED}", file=sys.stderr)
+            return FAILED
+        if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS and error.filename is None:
+            return _lose_output(error)
+        raise
+    finally:
+        try:
+            if sys.stdout is not None and not sys.stdout.closed:
+                sys.stdout.flush()
+        except OSError as error:
+            if code := _lose_output(error):
+                sys.exit(code)
+
+
+def _lose_output(error: OSError) -> int:
+    """Standard output can't be written: say so, unless its reader has had enough."""
+    from evenhand.terminal import discard
+
+    discard(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return DONE
+    _say(f"can't write to standard output: {error.strerror}; free space, or send it elsewhere. What was stored is kept")
+    return FAILED
 
 
 def called(arguments: Sequence[str]) -> None:
@@ -128,8 +158,8 @@ def _run(arguments: list[str]) -> int:
 
 
 def _called(name: str, arguments: Sequence[str]) -> int:
-    from evenhand.at_work import AtWork
     from evenhand.hub.secrets import masked
+    from evenhand.progress import AtWork
     from evenhand.terminal import Terminal
 
     command = COMMANDS[name]

@@ -119,6 +119,11 @@ class Parser(ArgumentParser):  # type: ignore[misc]
         sys.stderr.write(f"{self.prog}: error: {shown(masked(message))} ({self.prog} --help shows all options)\n")
         raise SystemExit(2)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write a message; argparse's own passes over a full disk."""
+        if stream := file or sys.stderr:
+            stream.write(message)
+
     def format_help(self) -> str:
         titles = {name: group.title for name, group in self._groups.items()}
         for group in self._action_groups:

@@ -1,4 +1,4 @@
-"""evenhand list, train and ensemble: what spans benchmarks, mitigations, trainers and backends."""
+"""evenhand list, train and ensemble."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def list_all(arguments: Sequence[str], console: Console) -> None:
-    """What there is, own and of other packages."""
+    """List what there is, of evenhand and of other packages."""
     from evenhand.benchmarks import BENCHMARKS, get_benchmark
     from evenhand.command_line import Parser
     from evenhand.library import dataset_names
@@ -24,7 +24,9 @@ def list_all(arguments: Sequence[str], console: Console) -> None:
     from evenhand.report.tables import Cell, Table, print_table
     from evenhand.trainers import TRAINERS
 
-    Parser(prog="evenhand list", description="What there is.").parse_args(list(arguments))
+    Parser(
+        prog="evenhand list", description="List benchmarks, datasets, mitigations, trainers and backends."
+    ).parse_args(list(arguments))
     cards = [each.card for each in BENCHMARKS.every(get_benchmark)]
     mitigations = MITIGATIONS.every(get_mitigation)
     trainers: list[Any] = TRAINERS.every(TRAINERS.load)
@@ -52,9 +54,9 @@ def list_all(arguments: Sequence[str], console: Console) -> None:
 
 
 def _configs(dataset: str, cards: Sequence[Card]) -> list[str]:
-    """The folders of packaged rows, and what benchmarks ask of published ones or build from pictures.
+    """A dataset's configurations: folders of packaged rows, and those that benchmarks ask for.
 
-    Read there, for whoever asks the loading scripts imports the datasets library.
+    Loading scripts would name them, too, but import the datasets library.
     """
     from evenhand.library import DATASETS
 
@@ -64,7 +66,7 @@ def _configs(dataset: str, cards: Sequence[Card]) -> list[str]:
 
 
 def train(arguments: Sequence[str], console: Console) -> None:
-    """A trainer's own options, and where to put what it makes."""
+    """Train, with a trainer's own options."""
     from evenhand.command_line import Group, parse, path
     from evenhand.options import made
     from evenhand.report.tables import print_table
@@ -82,7 +84,7 @@ def train(arguments: Sequence[str], console: Console) -> None:
     trainer: Any = TRAINERS.make(name)
 
     def add_output(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--output", type=path, metavar="DIR", help="the folder of what is trained")
+        parser.add_argument("--output", type=path, metavar="DIR", help="output directory")
 
     groups = {"options": Group(name, trainer.Options)}
     parsed, values = parse(f"evenhand train {name}", trainer.source, rest, groups, add_output)
@@ -92,7 +94,7 @@ def train(arguments: Sequence[str], console: Console) -> None:
             console.print(line, soft_wrap=True, markup=False)
         return
     if parsed.output is None:
-        raise UsageError("--output DIR is needed: the folder of what is trained")
+        raise UsageError("--output DIR is needed: where to save what is trained")
     table = trainer.train(options, parsed.output)
     if is_main():
         print_table(table, console)

@@ -10,6 +10,7 @@ import inspect
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -20,7 +21,6 @@ from evenhand.caches import cache_written
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.hub.at_revision import dataset_at, metric_at
 from evenhand.hub.secrets import without_secrets_in_errors
-from evenhand.official_files import build
 
 if TYPE_CHECKING:
     import datasets
@@ -55,6 +55,10 @@ def refuse_unpackaged(name: str) -> None:
         hint = f"{name} has published rows alone" if name in dataset_names() else None
         raise unknown_name("dataset with packaged rows", name, packaged_dataset_names(), hint)
 
+
+MIRROR = "EVENHAND_SOURCES"
+_LEFT_OUT = "(?s).*its split is left out"  # how loading scripts warn of a mirror's absent file
+_NETWORK = ("aiohttp", "httpx", "requests", "urllib3", "fsspec", "huggingface_hub")
 
 _LOADING = threading.RLock()  # a module is known before it has all that it defines
 
@@ -178,7 +182,7 @@ def load_dataset(
         raise UsageError(f"{name} has no published rows: source 'evenhand' is accepted, not {source!r}")
     with _fitting(f"{name} ({config}, source {source})"):
         builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), source=source)
-        build(builder, name, split)
+        _build(builder, name, split)
         return builder.as_dataset(split=split)
 
 
@@ -189,6 +193,50 @@ def _packaged_rows(folder: str, config: str, split: str | None, cache: str) -> d
 
     # The card's sizes are a test's business: rows that somebody changed are loaded as they are.
     return datasets.load_dataset(folder, config, split=split, cache_dir=cache, verification_mode="no_checks")
+
+
+def _build(builder: datasets.DatasetBuilder, name: str, split: str | None) -> None:
+    """Fetch, check and build. split: which is wanted; other ones' absent files are nobody's business then.
+
+    Raises EvenhandError where a file can't be fetched, or the wanted split's is absent from the mirror.
+    """
+    import datasets
+
+    what = f"{name} ({builder.config.name}, source official)"
+    try:
+        with warnings.catch_warnings(), cache_written(Path(datasets.config.HF_DATASETS_CACHE), "HF_DATASETS_CACHE"):
+            if split is not None:
+                warnings.filterwarnings("ignore", _LEFT_OUT)
+            builder.download_and_prepare()
+    except Exception as error:
+        if isinstance(error, FileNotFoundError) and os.environ.get(MIRROR):
+            raise EvenhandError(str(error)) from error
+        if os.environ.get(MIRROR) or not _of_the_network(error):
+            raise
+        raise EvenhandError(
+            f"{what}: a published file can't be fetched ({error or type(error).__name__}). Where there is no network, "
+            f"fetch it elsewhere, and name the folder that holds such files in the environment variable {MIRROR} (an "
+            "empty one is told which belong into it)"
+        ) from error
+    splits = [*(builder.info.splits or {})]
+    if split is not None and split.isidentifier() and split not in splits:
+        told = _told(builder) or f"Its splits: {', '.join(splits)}."
+        raise EvenhandError(f"{what} has no split {split!r}. {told}")
+
+
+def _of_the_network(error: Exception) -> bool:
+    """Libraries raise the address alone as a file that isn't there, or errors of their own."""
+    return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _NETWORK
+
+
+def _told(builder: datasets.DatasetBuilder) -> str:
+    """What the loading script says of files that are absent, though rows were built before."""
+    import datasets
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        builder._split_generators(datasets.DownloadManager(base_path=builder.base_path))
+    return " ".join(str(each.message) for each in told if issubclass(each.category, UserWarning))
 
 
 @contextmanager

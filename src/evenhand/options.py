@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from evenhand.errors import UsageError, unknown_name
+from evenhand.errors import EvenhandError, UsageError, unknown_name
 
 T = TypeVar("T")
 O = TypeVar("O")  # noqa: E741
@@ -256,3 +256,25 @@ def _number(value: float) -> str:
 
 def _shown(default: object) -> str:
     return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+
+
+def from_record(kind: type[T], record: object) -> T:
+    """Raises EvenhandError for unknown keys and values of another type: a damaged file, or another version's."""
+    import dacite
+
+    try:
+        if not isinstance(record, Mapping):
+            raise TypeError(f"an object is expected, {type(record).__name__} came")
+        return dacite.from_dict(kind, _tupled(record), config=dacite.Config(strict=True, cast=[tuple]))  # type: ignore[type-var]
+    except (dacite.DaciteError, TypeError, ValueError) as error:
+        raise EvenhandError(
+            f"a record that this version of evenhand can't read ({error}): it is damaged, or another version's; repeat "
+            "the evenhand run command with another --output"
+        ) from error
+
+
+def _tupled(value: Any) -> Any:
+    """Lists as tuples, inner ones too: JSON knows no tuples, our dataclasses no lists."""
+    if isinstance(value, Mapping):
+        return {str(key): _tupled(each) for key, each in value.items()}
+    return tuple(map(_tupled, value)) if isinstance(value, (list, tuple)) else value

@@ -1,7 +1,7 @@
-"""May a command write this file? Decided before it does anything else.
+"""Check, before anything else is done, that a command may write its output file.
 
-It never writes over what it reads, nor into a run's folder, where only the run's own command writes. Over a file that
-an earlier call of the same command wrote it writes again, and says so; over any other only with --overwrite.
+It never overwrites its inputs, nor writes into a run's folder. It replaces a file that the same command wrote earlier,
+and any other only with --overwrite.
 """
 
 from __future__ import annotations
@@ -25,10 +25,15 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
 def check_output(
     path: Path, inputs: Iterable[Path | str], kind: str, is_ours: Callable[[Path], bool], overwrite: bool = False
 ) -> str:
-    """What is to be said of it behind its name: " (written over an earlier one)", or nothing.
+    """Check that `path` may be written. Returns a remark, " (written over an earlier one)", or "".
 
-    inputs: what the command reads; of a folder, the files in it. kind: what it writes ("a merged table"); is_ours: of
-    an existing file, whether it is of that kind. Raises UsageError where `path` must not be written, or can't be.
+    Args:
+        inputs: files that the command reads, or folders of them.
+        kind: what it writes ("a merged table").
+        is_ours: whether an existing file is of that kind.
+
+    Raises:
+        UsageError: where `path` must not be written, or can't be.
     """
     _check_place(path)
     refuse_input(path, inputs)
@@ -40,7 +45,7 @@ def check_output(
 
 
 def refuse_input(path: Path, inputs: Iterable[Path | str]) -> None:
-    """Raises UsageError where `path` is one of them, by whatever name or link."""
+    """Raise UsageError where `path` is one of the inputs, by any name or link."""
     for each in _files(inputs):
         if _is_same(path, each):
             same = "" if os.fspath(path) == os.fspath(each) else f", the same file as {path},"

@@ -1,4 +1,4 @@
-"""Paths as people type them, refused where no file can have such a name, before anything is done."""
+"""Paths as people type them, checked before anything is done."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes, of nearly every file system, an
 
 
 def typed_path(text: str | os.PathLike[str]) -> Path:
-    """The path, with "~" and "~NAME" as home folders.
+    """Expand "~" and "~NAME" in a path.
 
-    Raises UsageError for an empty one, a home folder that is not there, names that are too long, and characters that
-    no name can have.
+    Raises UsageError for an empty path, a missing home folder, names that are too long, and characters that no name can
+    have.
     """
     text = os.fspath(text)
     said = repr(text[:80] + (" …" if len(text) > 80 else ""))
     if not text:
-        raise UsageError("an empty path came; name a file or a folder (. is this one)")
+        raise UsageError("the path is empty; name a file or a folder (. is this one)")
     if unreadable := unreadable_characters(text):
         raise UsageError(f"{said} can't be a path: {unreadable}; name another")
     expanded = os.path.expanduser(text)
@@ -32,7 +32,7 @@ def typed_path(text: str | os.PathLike[str]) -> Path:
 
 
 def unreadable_characters(text: str) -> str:
-    """What keeps a text from being stored or printed; nothing where it can be."""
+    """Why a text can't be stored or printed; "" where it can."""
     if "\0" in text:
         return "it holds a NUL character"
     try:

@@ -3,61 +3,44 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from yaml import Node  # type: ignore[import-untyped]
+import yaml  # type: ignore[import-untyped]
 
 DEEPEST = 20  # levels of nesting
 
 
-def plain_yaml(text: str) -> object:
-    """What it holds: mappings, lists, texts, numbers, dates.
-
-    Raises ValueError for no YAML, for aliases, of which a few lines can stand for more than any memory holds, for deep
-    nesting, which takes the parser minutes, and for a key that comes twice, of which YAML's readers take the last.
-    """
-    import yaml
-
-    try:
-        _refuse_bombs(text)
-        loader = yaml.SafeLoader(text)
-        try:
-            node = loader.get_single_node()
-            if node is None:
-                return None
-            _refuse_duplicates(node)
-            return loader.construct_document(node)
-        finally:
-            loader.dispose()
-    except (yaml.YAMLError, RecursionError, ArithmeticError) as error:
-        raise ValueError(str(error)) from error
-
-
-def _refuse_bombs(text: str) -> None:
-    import yaml
+class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]
+    """A safe loader that refuses what few lines blow up, and what YAML's readers understand differently."""
 
     depth = 0
-    for event in yaml.parse(text, yaml.SafeLoader):
-        depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
-        depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
-        if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+
+    def compose_node(self, parent: object, index: object) -> object:
+        """Refuse aliases, which can stand for more than any memory holds, and nesting that takes minutes to parse."""
+        if self.check_event(yaml.AliasEvent) or self.depth > DEEPEST:
             raise ValueError(f"it has aliases, or is nested more than {DEEPEST} levels deep")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
-
-def _refuse_duplicates(node: Node) -> None:
-    import yaml
-
-    if isinstance(node, yaml.SequenceNode):
-        for each in node.value:
-            _refuse_duplicates(each)
-    if isinstance(node, yaml.MappingNode):
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> object:
+        """Refuse a key that comes twice, of which readers take the last."""
         seen = set()
-        for key, value in node.value:
+        for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
                     name, line = textwrap.shorten(repr(key.value), 80), key.start_mark.line + 1
                     raise ValueError(f"{name} stands there twice, the second time in line {line}; keep one of them")
                 seen.add(key.value)
-            _refuse_duplicates(key)
-            _refuse_duplicates(value)
+        return super().construct_mapping(node, deep)
+
+
+def plain_yaml(text: str) -> object:
+    """Read mappings, lists, texts, numbers and dates.
+
+    Raises ValueError for anything else: broken YAML, aliases, deep nesting, and keys that come twice.
+    """
+    try:
+        return yaml.load(text, _PlainLoader)  # a safe loader
+    except (yaml.YAMLError, RecursionError, ArithmeticError) as error:
+        raise ValueError(str(error)) from error

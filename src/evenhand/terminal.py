@@ -1,12 +1,13 @@
-"""The one way of texts to a terminal: whatever characters they hold, they are shown and never obeyed.
+"""Printing to a terminal: control characters in texts are shown, never obeyed.
 
-Texts of models, files, people and servers may hold what a terminal takes for orders: escape sequences that clear the
-screen, write over what stands there or name the window, and marks that turn the order of letters around.
+Texts of models, files and servers may hold escape sequences that clear the screen, overwrite it or rename the window,
+and marks that reverse the order of letters.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -17,30 +18,21 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 _STRANGE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but for tab and new line; ESC and \x9b begin orders
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the direction of what stands around them
-    "\u2028\u2029\ufff9-\ufffb\ud800-\udfff]"  # other ends of lines, notes between lines, half characters
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls except tab and newline; ESC and \x9b begin escape sequences
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks
+    "\u2028\u2029\ufff9-\ufffb\ud800-\udfff]"  # line separators, annotations, surrogates
 )
 _PICTURES = 0x2400  # of the controls from 0 on, one column wide: ␛
 
 
-_IN_A_LOG = 10.0  # seconds
-
-
-def drawn_every() -> float:
-    """Seconds between two drawings of a progress bar: in a file or a CI's log every drawing is a line that stays."""
-    return 0.1 if on_terminal() else _IN_A_LOG
-
-
-def on_terminal() -> bool:
-    """Whether standard error is one: it may be closed, missing, or an object of somebody's own."""
+def discard(stream: IO[str]) -> None:
+    """Let what is written from now on go nowhere: nobody reads it, or it can't be written."""
     with suppress(Exception):
-        return bool(sys.stderr.isatty())
-    return False
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def shown(text: str) -> str:
-    """With a picture in the place of each character that a terminal would obey, of the same number of characters."""
+    """Replace each character that a terminal would obey by a picture of it."""
     return _STRANGE.sub(_picture, text)
 
 
@@ -50,10 +42,7 @@ def _picture(found: re.Match[str]) -> str:
 
 
 class Terminal(Console):
-    """A console that shows texts as they are: no markup, no emoji codes, no controls but rich's own.
-
-    What it prints stands above progress bars.
-    """
+    """A console without markup, emoji codes and controls but rich's own; it prints above progress bars."""
 
     def __init__(
         self, *, stderr: bool = False, soft_wrap: bool = False, width: int | None = None, file: IO[str] | None = None
@@ -62,19 +51,23 @@ class Terminal(Console):
             stderr=stderr, soft_wrap=soft_wrap, width=width, file=file, highlight=False, markup=False, emoji=False
         )
 
+    def on_broken_pipe(self) -> None:
+        """The work goes on: rich's own ends the process."""
+        discard(self.file)
+
     def print(self, *objects: Any, **how: Any) -> None:
         tqdm = sys.modules.get("tqdm")  # where nobody has imported it, nobody draws a bar
         with tqdm.tqdm.external_write_mode() if tqdm else nullcontext():
             super().print(*objects, **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """All that is printed passes here, before rich adds its colours."""
+        """Called for everything that is printed, before rich adds colours."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(shown(segment.text), segment.style)
 
 
 class ShownFormatter(logging.Formatter):
-    """Of log lines, which may repeat what a server said."""
+    """A formatter of log lines, which may repeat what a server said."""
 
     def format(self, record: logging.LogRecord) -> str:
         return shown(super().format(record))

@@ -1,7 +1,7 @@
-"""Files that are written whole or not at all: beside their place first, then moved there.
+"""Files that are written whole or not at all: to a temporary file beside their place first, which is then moved.
 
-What lies beside has a name that nobody can foresee and is opened exclusively: nothing that was put in its way is
-written through or over. What a killed process left there is known by its name.
+The temporary file has a random name and is opened exclusively, so that no link is written through. What a killed
+process left is recognized by its name.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _EXCLUSIVELY = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """A text in UTF-8, or bytes. Raises EvenhandError saying what to do where that fails; `path` is then as it was."""
+    """Write a text in UTF-8, or bytes. Raises EvenhandError where that fails; `path` is then as it was."""
     with explained(path), whole_file(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write into, which takes the place of `path` at the end of the block, and of an error leaves nothing.
+    """Open a file that replaces `path` at the end of the block; after an error nothing is left of it.
 
-    A link at `path` is replaced, not followed. Raises OSError, also where something stands there that is no file.
+    A link at `path` is replaced, not followed. Raises OSError, also where `path` is a folder or a device.
     """
     _refuse_what_is_no_file(path)
     beside = path.with_name(f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}")
@@ -50,7 +50,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _refuse_what_is_no_file(path: Path) -> None:
-    """A device such as /dev/null would be gone for everybody."""
+    """Replacing a device such as /dev/null would remove it for all processes."""
     with suppress(FileNotFoundError):
         mode = os.lstat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
@@ -59,12 +59,12 @@ def _refuse_what_is_no_file(path: Path) -> None:
 
 
 def is_remains(path: Path) -> bool:
-    """Whether a killed process left it: no link, and of a name that only what lies beside has."""
+    """Whether it is a temporary file or folder that a killed process left."""
     return _REMAINS.fullmatch(path.name) is not None and not path.is_symlink()
 
 
 def remove_remains(folder: Path) -> None:
-    """In a folder and those in it. Only for whoever holds the folder's lock: others' are being written."""
+    """Remove temporary files in a folder and below it. Hold the folder's lock: others may be writing theirs."""
     for place, folders, files in os.walk(folder):
         for name in [each for each in folders if is_remains(Path(place, each))]:
             folders.remove(name)
@@ -77,12 +77,12 @@ def remove_remains(folder: Path) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """EvenhandError in place of OSError."""
+    """Raise EvenhandError, with advice, in place of OSError."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             message = f"the disk is full at {path}: free space and run the same command again; what was stored is kept"
         else:
-            message = f"can't write {path}: {error.strerror or error}; choose another --output, or mend this one"
+            message = f"can't write {path}: {error.strerror or error}; choose another --output, or fix this one"
         raise EvenhandError(message) from error

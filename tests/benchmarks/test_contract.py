@@ -15,7 +15,7 @@ import pytest
 
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.figure import FigureRow, FigureTable
-from evenhand.flow.results import without_nan
+from evenhand.flow.results import published_beside, without_nan
 from evenhand.flow.run_folder import RunFolder
 from evenhand.gating.gate import gate
 from evenhand.gating.judgement import list_judgeable
@@ -26,10 +26,10 @@ from evenhand.hub.leaderboard.sources import build_run_record, gather
 from evenhand.plugins import Registry
 from evenhand.profiling.found import read_profile, write_profile
 from evenhand.profiling.settings import Settings, run_path
-from evenhand.published import published_beside
 from evenhand.report.agreement import agree, distance_from_no_bias
 from evenhand.report.comparison import compare
 from evenhand.report.pages import write_report
+from tests.edited_runs import write_predictions
 
 PLUGIN = {"chores": "evenhand_chores:Chores", "offers": "evenhand_offers:Offers"}
 RUNS = {
@@ -228,7 +228,7 @@ def test_no_cell_is_a_number_in_a_text(run):
 def test_the_report_renders_and_escapes(run, copy):
     loud = "<script>alert('loud')</script>"
     predictions = pd.read_parquet(copy / "predictions.parquet")
-    predictions.assign(text=loud).to_parquet(copy / "predictions.parquet")
+    write_predictions(copy, predictions.assign(text=loud))
     record = json.loads((copy / "results.json").read_text())
     record |= {"model_name": loud, "warnings": [*record["warnings"], {"code": "note", "text": loud, "groups": {}}]}
     (copy / "results.json").write_text(json.dumps(record))

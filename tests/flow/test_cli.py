@@ -101,7 +101,7 @@ def test_a_run_with_other_settings_is_not_mixed_in(evenhand, run):
     done = run("stub:first", limit=30)
     called = evenhand(*RUN[:3], "stub:last", "--limit", "40", "--output", done.folder)
     assert called.code == 2
-    assert "model: 'stub:first', not 'stub:last'; limit: 30, not 40" in called.err
+    assert "other settings (model: 'stub:first', not 'stub:last')" in called.err
     assert json.loads((done.folder / "results.json").read_text()) == done.results
 
 
@@ -137,7 +137,7 @@ def test_an_unfinished_run_has_no_report_yet(evenhand, run):
             b'{"schema_version": 2, "benchmark": "contact_hypothesis"}',
             "damaged (wrong, missing or unknown: agents, config",
         ),
-        ("predictions.parquet", b"PAR1", "can't be read"),
+        ("predictions.parquet", b"PAR1", "was not made from the predictions.parquet beside it"),
         ("config.json", b'{"shoe_size": 43}', "holds a run with other settings"),
         ("store.sqlite", b"not SQLite at all" * 99, "is no store of evenhand"),
     ],

@@ -19,6 +19,7 @@ from evenhand.flow.commands import asked as run_options
 from evenhand.gating.commands import _add_arguments
 from evenhand.gating.policy import Policy, read_policy
 from evenhand.report.tables import significant
+from tests.edited_runs import write_predictions
 
 WIDE = ("--max-increase", 15)  # 20 situations a scale: 1 - 0.05^(1/20) = 13.9 % of them may hide anything
 
@@ -36,7 +37,7 @@ def candidate(run):
 def change(folder, **columns):
     """Predictions with other columns, each made by a function of the table."""
     predictions = pd.read_parquet(folder / "predictions.parquet")
-    predictions.assign(**columns).to_parquet(folder / "predictions.parquet")
+    write_predictions(folder, predictions.assign(**columns))
 
 
 def record(folder, of):

@@ -17,7 +17,7 @@ from evenhand.paths import typed_path
 
 RUN = ["run", "contact_hypothesis", "--model", "stub:first", "--limit", "4"]
 NO_PATHS = {
-    "empty": ("", "an empty path came"),
+    "empty": ("", "the path is empty"),
     "nobody's home": ("~nobody-of-this-name/x", "names a home folder that is not there"),
     "long name": ("x" * 256, "is too long"),
     "long name in bytes": ("ä" * 128, "is too long"),

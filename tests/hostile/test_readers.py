@@ -26,10 +26,10 @@ from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import rea
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.language_agency.sentences import split_as_published, split_sentences
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
+from evenhand.report.tables import escaped, unescaped
 from evenhand.row_files import read_rows
 from evenhand.row_files.json_values import json_value
 from evenhand.row_files.rows import as_text
-from evenhand.row_files.spreadsheets import escaped, unescaped
 from evenhand.terminal import shown
 from evenhand.tools.annotation.agreement import agree
 from evenhand.tools.annotation.files import read_sheet

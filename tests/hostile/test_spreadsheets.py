@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenhand.row_files.spreadsheets import csv_text, escaped, unescaped
+from evenhand.report.tables import csv_text, escaped, unescaped
 from evenhand.tools.annotation.files import read_sheet, write_rows
 from evenhand.tools.annotation.from_sheets import merge
 from evenhand.tools.annotation.schemes import get_scheme

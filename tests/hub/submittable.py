@@ -8,6 +8,8 @@ import shutil
 
 import pandas as pd
 
+from tests.edited_runs import write_predictions
+
 MODEL, COMMIT = "lab/small-model", "0123456789abcdef0123456789abcdef01234567"
 IDENTITY = f"{MODEL}@{COMMIT} float32"
 
@@ -54,8 +56,7 @@ def add_warning(folder, code, **groups):
 
 def change_predictions(folder, **columns):
     """Whole columns, to one value each."""
-    path = folder / "predictions.parquet"
-    pd.read_parquet(path).assign(**columns).to_parquet(path)
+    write_predictions(folder, pd.read_parquet(folder / "predictions.parquet").assign(**columns))
 
 
 def files(folder):

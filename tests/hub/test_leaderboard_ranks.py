@@ -8,6 +8,7 @@ import pytest
 from evenhand.hub.leaderboard.board import make_board
 from evenhand.hub.leaderboard.ranks import rank_results, widening
 from evenhand.hub.leaderboard.sources import gather
+from tests.edited_runs import write_predictions
 from tests.hub.submittable import IDENTITY, change, change_figure, whole
 
 
@@ -75,11 +76,10 @@ def test_two_runs_of_the_same_rows_are_paired(finished, tmp_path):
         model_identity=IDENTITY.replace("lab/small-model", "lab/two"),
         **{"config.model": "lab/two"},
     )
-    path = runs[1] / "predictions.parquet"
-    answers = pd.read_parquet(path)
+    answers = pd.read_parquet(runs[1] / "predictions.parquet")
     fixed = answers["biased"].astype(bool) & (answers["situation"].rank(method="dense") % 5 != 0)
     answers["biased"] = fixed
-    answers.to_parquet(path)
+    write_predictions(runs[1], answers)
     share = 100 * float(fixed.mean())
     change_figure(runs[1], "biased", value=share, low=share - 12, high=share + 12)
     made = make_board(gather(list(map(str, runs))))

@@ -471,7 +471,7 @@ def test_unknown_names(name):
 
 
 def test_an_empty_name():
-    with pytest.raises(UsageError, match="an empty path came"):
+    with pytest.raises(UsageError, match="the path is empty"):
         classifiers.load_classifiers(["lexicon", ""])
 
 

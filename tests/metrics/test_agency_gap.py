@@ -16,11 +16,11 @@ from scipy import stats
 
 import evenhand
 from evenhand.benchmarks.labe import published
+from evenhand.flow.results import PUBLISHED_FILE, read_published
 from evenhand.metrics.agency_gap import group_means, scores, studentized
 from evenhand.metrics.agency_gap.equal_means import under_equal_means
-from evenhand.published import NAME, read_published
 
-PUBLISHED = Path(published.__file__).with_name(NAME)
+PUBLISHED = Path(published.__file__).with_name(PUBLISHED_FILE)
 RACES = ("White", "Black", "Hispanic", "Asian")
 GENDERS = ("male", "female")
 GROUPS = tuple(product(RACES, GENDERS))

@@ -49,7 +49,7 @@ def test_without_ray_it_says_how_to_install_it(evenhand, tmp_path):
     [
         (["--model", "stub:first", "--replicas", "2"], "--replicas would do nothing without --ray"),
         (["--model", "http://127.0.0.1:9/v1#x", "--ray", "local"], "a server is asked from here"),
-        (["--model", "stub:first", "--ray", "local", "--plan"], "leave one of them out"),
+        (["--model", "stub:first", "--ray", "local", "--plan"], "remove one of them"),
         (["--model", "stub:first", "--ray", "local", "--replicas", "0"], "a whole number of 1 or more"),
     ],
 )

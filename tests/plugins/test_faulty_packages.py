@@ -147,7 +147,7 @@ def test_a_broken_mitigation_and_one_whose_option_clashes_stop_nobody_else(mitig
     config, _ = commands.asked(LABE)
     assert config.options.sample == 8
     assert "'broken' of another package" in caplog.text
-    with pytest.raises(EvenhandError, match="clash can't be used: its option --sample is labe's already"):
+    with pytest.raises(EvenhandError, match="clash can't be used: its option --sample belongs to labe"):
         commands.asked([*LABE, "--mitigation", "clash"])
 
 

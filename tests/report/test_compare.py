@@ -12,6 +12,7 @@ from evenhand.report.comparison import compare
 from evenhand.report.tables import figure, n_of, signed
 from evenhand.report.tested_differences import FigureDifference, describe_family, state_differences
 from evenhand.statistics.clustered import Difference, paired_difference
+from tests.edited_runs import write_predictions
 
 
 def as_family(found, adjusted=None):
@@ -139,7 +140,7 @@ def test_rows_of_one_run_alone_and_unread_answers_are_left_out(run, first):
     unread = predictions.index[predictions["scale"] == "certainty"][:9]
     predictions["biased"] = predictions["biased"].astype(object)
     predictions.loc[unread, "biased"] = None
-    predictions.to_parquet(more.folder / "predictions.parquet")
+    write_predictions(more.folder, predictions)
     before = int(cells(comparison.headline)["biased answers: certainty"]["n pairs"])
     after = int(cells(compare(first.folder, more.folder).headline)["biased answers: certainty"]["n pairs"])
     assert before - 9 <= after < before

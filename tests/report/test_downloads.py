@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from evenhand.report.findings import data_url, file_name
 from evenhand.report.pages import ReportedRun
 from evenhand.report.tables import Cell, Table
-from evenhand.report.templating import data_url, file_name
 
 
 def table(*rows, columns=("axis", "no_contact", "n", "tied?")):

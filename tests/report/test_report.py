@@ -8,8 +8,8 @@ import pytest
 from evenhand.benchmarks import get_benchmark
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
+from evenhand.report.findings import LONGEST_SHOWN, cut
 from evenhand.report.pages import write_report
-from evenhand.report.templating import LONGEST_SHOWN, cut
 from tests.scripted_models import Scripted
 
 pytestmark = pytest.mark.drawn

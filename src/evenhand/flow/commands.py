@@ -1,4 +1,4 @@
-"""evenhand run: its options are every run's, the benchmark's own, and those of the mitigations that fit it."""
+"""evenhand run: options of every run, of the benchmark, and of the mitigations that fit it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ USAGE = "usage: evenhand run BENCHMARK [options]; evenhand run BENCHMARK --help 
 
 
 def run(arguments: Sequence[str], console: Console) -> None:
-    """Parses, calls, prints."""
+    """Run a benchmark, or plan it, and print what was found."""
     config, parsed = asked(arguments)
     if parsed.plan:
-        from evenhand.at_work import AtWork
         from evenhand.flow.plan import plan
+        from evenhand.progress import AtWork
 
         if parsed.ray.ray is not None:
-            raise UsageError("--plan times the model here, without --ray: leave one of them out")
+            raise UsageError("--plan times the model on this machine, without --ray: remove one of them")
         with AtWork("counting tokens"):
-            lines = plan(config).lines()
+            lines = plan(config, output=parsed.output).lines()
         for line in lines:
             console.print(line, soft_wrap=True)
         return
@@ -42,10 +42,9 @@ def run(arguments: Sequence[str], console: Console) -> None:
             "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
         )
 
-    from evenhand.at_work import AtWork
     from evenhand.flow.evaluation import evaluate
-    from evenhand.flow.progress import ProgressBar
-    from evenhand.report.commands import print_found
+    from evenhand.progress import AtWork, ProgressBar
+    from evenhand.report.pages import print_found
 
     with loading(config, parsed.ray) as load, ProgressBar(config.benchmark) as bar:
         folder = evaluate(config, parsed.output, on_progress=bar.update, load=load)
@@ -57,7 +56,10 @@ def run(arguments: Sequence[str], console: Console) -> None:
 
 @contextmanager
 def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | None]:
-    """What loads models elsewhere, where that was asked for. Raises UsageError where no model could be."""
+    """Connect to the Ray cluster that was asked for. Yields its loader of models, or None.
+
+    Raises UsageError where the run has no model to load there.
+    """
     if of_ray.ray is None:
         yield None
         return
@@ -65,7 +67,7 @@ def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | 
     measured = benchmark.configuring.measured(benchmark.configuring.filled(config))
     if all(map(is_server, measured.values())):
         what = "a server is asked from here" if measured else "no model is asked"
-        raise UsageError(f"--ray would do nothing: {what}. Leave it out")
+        raise UsageError(f"--ray has no effect: {what}. Remove it")
 
     from evenhand.models.ray_cluster import RayCluster
 
@@ -74,7 +76,7 @@ def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | 
 
 
 def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]:
-    """The configuration that a command line asks for, and what has no part in it: output, plan, ray (RayOptions).
+    """Parse a command line: the configuration, and what is not part of it: output, plan, ray (RayOptions).
 
     Raises UsageError, or exits with 2 and a sentence.
     """
@@ -114,7 +116,7 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
             groups[mitigation.name] = group
             taken |= {each.flag: f"--mitigation {mitigation.name}" for each in group.shown}
         else:
-            clashing[mitigation.name] = f"its option --{clash} is {taken[clash]}'s already; its package must rename it"
+            clashing[mitigation.name] = f"its option --{clash} belongs to {taken[clash]}; its package must rename it"
     parsed, values = parse(f"evenhand run {name}", f"{card.title} ({card.paper}).", rest, groups, _add_output)
     given = {**values["every_run"], **values["benchmark"]}
     chosen = given.get("mitigation")
@@ -123,12 +125,14 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
     for each in mitigations:
         if values[each] and each != chosen:
             flags = ", ".join(f"--{option.replace('_', '-')}" for option in values[each])
-            raise UsageError(f"{flags}: of --mitigation {each}, which was not asked for")
+            raise UsageError(f"{flags} needs --mitigation {each}")
     given["model_options"] = (*given.get("model_options", ()), *texts_of(ServerOptions, values["server"]))
     parsed.ray = made(RayOptions, values["ray"])
     return run_config(name, **given, **values.get(str(chosen), {})), parsed
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=path, metavar="DIR", help="the run folder; an interrupted run goes on there")
+    parser.add_argument(
+        "--output", type=path, metavar="DIR", help="run folder; an interrupted or smaller run goes on there"
+    )
     parser.add_argument("--plan", action="store_true", help="say what it would ask, cost and show, and store nothing")

@@ -147,8 +147,8 @@ class RunConfig(Generic[O]):
     def from_json(cls, record: Mapping[str, Any]) -> RunConfig[Any]:
         """Raises EvenhandError for a record of another version."""
         from evenhand.benchmarks import get_benchmark
-        from evenhand.flow.records import from_record
         from evenhand.mitigations import get_mitigation
+        from evenhand.options import from_record
 
         known = {each.name for each in fields(cls)}
         if unknown := sorted(set(record) - known):

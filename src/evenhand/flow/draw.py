@@ -10,7 +10,7 @@ import pandas as pd
 
 
 def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
-    """Positions of `limit` rows of a table of design columns, in table order (all where limit is None).
+    """Draw `limit` rows of a table of design columns: their positions in table order (all where limit is None).
 
     Rows are taken one by one from the cell of the design whose values are furthest behind their share so far, summed
     over the columns; ties and rows within a cell by a seeded shuffle. A draw of fewer rows with the same seed is part
@@ -20,7 +20,7 @@ def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
     if limit is None or limit == n:
         return list(range(n))
     if not 0 < limit < n:
-        raise ValueError(f"--limit {limit} came; from 1 to {n:,}, the number of rows, is accepted")
+        raise ValueError(f"--limit must be from 1 to {n:,}, the number of rows, got {limit}")
     rng = np.random.default_rng(seed)
     columns = [pd.factorize(design[column], use_na_sentinel=False)[0] for column in design]  # none is a value, too
     cell_of_row = _joint(columns)
@@ -51,9 +51,9 @@ def draw(design: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
 
 
 def draw_together(design: pd.DataFrame, together: pd.DataFrame, limit: int | None, seed: int) -> list[int]:
-    """Like `draw`, of whole sets of rows with the same values of `together`, as many as have `limit` rows or fewer.
+    """Draw whole sets of rows with the same values of `together`, as many as have `limit` rows or fewer, at least one.
 
-    One set is drawn in any case. design: the same in all rows of a set.
+    design: the same in all rows of a set.
     """
     n = len(design)
     if limit is None or not 0 < limit < n:
@@ -68,16 +68,16 @@ def draw_together(design: pd.DataFrame, together: pd.DataFrame, limit: int | Non
 
 
 def draw_matched(matched: Sequence[str], size: int, seed: int) -> list[int]:
-    """Positions of `size` rows: some values of `matched`, drawn without replacement, with all their rows.
+    """Draw values of `matched` without replacement: positions of all their rows, `size` in all.
 
     Each value has one row in every group, so that the groups drawn differ in nothing else. Raises ValueError for a size
-    that is no multiple of the number of groups, or too large.
+    that is not a multiple of the number of groups, or too large.
     """
     values = sorted(set(matched))
     groups = len(matched) // len(values)
     if size < 1 or size % groups or size > len(matched):
         raise ValueError(
-            f"--sample {size} came; a multiple of {groups}, the number of groups, up to {len(matched):,} is accepted"
+            f"--sample must be a multiple of {groups}, the number of groups, up to {len(matched):,}, got {size}"
         )
     places = np.random.default_rng(seed).choice(len(values), size // groups, replace=False)
     drawn = {values[place] for place in places}

@@ -7,10 +7,10 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.at_work import SILENT_FOR
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
@@ -18,20 +18,17 @@ from evenhand.figure import FigureTable, Sample, figure_rows
 from evenhand.flow.configuration import NEEDS, RunConfig, chosen_protocol, differences
 from evenhand.flow.episode import Episode
 from evenhand.flow.idle_options import check_loading, check_writing
-from evenhand.flow.kept_predictions import KeptPredictions
-from evenhand.flow.progress import ProgressBar
-from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, versions
+from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, published_beside, versions
 from evenhand.flow.rows import drawn_rows, each_row
-from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.run_folder import GROWING, RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
-from evenhand.flow.same_run import same_run
 from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
 from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import LoadModel, load_model, options_by_model
-from evenhand.published import published_beside
+from evenhand.progress import SILENT_FOR, ProgressBar
 from evenhand.report.pages import ReportedRun, write_report
 
 if TYPE_CHECKING:
@@ -72,12 +69,10 @@ class Prepared:
                 self.mitigation.wrap(episode, row, how, self.config.mitigation_options) if self.mitigation else episode
             )
 
-    def episodes_from(self, first: int) -> Iterator[Episode]:
-        """All runs' episodes but for so many of the first."""
-        n = len(self.rows.rows)
+    def all_episodes(self) -> Iterator[Episode]:
+        """Those of all rows in all runs."""
         for run in range(self.config.n_runs):
-            left_out = min(max(first - run * n, 0), n)
-            yield from self.episodes(self.rows.rows.select(range(left_out, n)) if left_out else self.rows.rows, run)
+            yield from self.episodes(self.rows.rows, run)
 
 
 def evaluate(
@@ -111,29 +106,26 @@ def _evaluated(
     run = prepare(config, model, load)
     identities = {agent: each.identity for agent, each in run.models.items()}
     with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
-        begun = folder.begun()
+        before, begun = folder.begun(), folder.extend(run.config)
         written = folder.results.stat().st_mtime if folder.results.is_file() else None
-        if written is None:
-            _tell_of_near_ties(run, begun)
+        if written is None or begun != before:
+            _tell_of_near_ties(run, before)
         n_episodes, known = len(run.rows.rows) * run.config.n_runs, len(store)
-        kept = KeptPredictions(folder.parts, store, lambda: same_run(run))
-        progress(n_episodes, Step(finished=kept.reached.episodes))
+        progress(n_episodes, Step())
         tolerance = Tolerance(run.config.max_failed, n_episodes)
-        runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance, kept.reached.failed)
+        runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
         try:
-            folder.write_table(kept.table(runner.run(run.episodes_from(kept.reached.episodes)), runner.failed))
-            kept.remove()
+            folder.write_predictions(chain.from_iterable(runner.run(run.all_episodes())))
         except LimitReached as error:
             goes_on = f" The same command goes on from here ({len(store):,} replies), and asks nothing twice."
             raise EvenhandError(f"{error}{goes_on if len(store) > known else ''}") from error
         progress(n_episodes, Step(doing="scoring"))
         failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
         sample = run.benchmark.sample(folder.read_predictions())
-        folder.write_results(_results(run, begun, sample, failed))
+        results = folder.write_results(_results(run, begun, sample, failed))
         asked = len(store) > known
         store.finish(time.time() if asked or written is None else written, asked)
         progress(n_episodes, Step(doing="writing the report"))
-        results = folder.read_results()
         findings = run.benchmark.findings(sample.rows, results)
         _keep_pictures(folder, run, findings)
         write_report(folder, found=(results, findings))
@@ -259,7 +251,9 @@ def _keep_pictures(folder: RunFolder, run: Prepared, findings: Findings) -> None
 def _tell_of_near_ties(run: Prepared, begun: Mapping[str, Any]) -> None:
     """Where a run goes on with other batches, or elsewhere, and computes in so few digits that it may show."""
     asked = json.loads(json.dumps(run.config.to_json()))
-    kept, given = ({name: each.get(name) for name in ("batch_size", "model_options")} for each in (begun, asked))
+    kept, given = (
+        {name: each.get(name) for name in ("batch_size", "model_options", *GROWING)} for each in (begun, asked)
+    )
     changed = differences(kept, given)
     # A local model's identity ends with its dtype: float16, or bfloat16.
     rough = {each.name for each in run.models.values() if each.whole_calls and each.identity.endswith("float16")}

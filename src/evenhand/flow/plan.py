@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UsageError
@@ -13,6 +14,8 @@ from evenhand.flow.configuration import RunConfig
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.evaluation import Prepared, prepare
 from evenhand.flow.rows import n_clusters as clusters_of
+from evenhand.flow.run_folder import RunFolder
+from evenhand.flow.store import Store
 from evenhand.models.protocol import CountsTokens, Kind, Model, TokenCount, kind_of, replies
 from evenhand.models.request import Reply, Request
 from evenhand.report.tables import n_of
@@ -30,9 +33,12 @@ TIMED_TEXTS, TIMED_TOKENS = 16, 32
 
 @dataclass(frozen=True)
 class SmallestDifference:
-    """What two runs can show of a figure, in its own unit.
+    """The smallest difference in a figure that two runs can show, in its own unit.
 
-    independent: if answers are; clustered: if each cluster answers as one. largest: that there can be.
+    Attributes:
+        independent: if answers are independent.
+        clustered: if each cluster answers as one.
+        largest: the largest difference that is possible.
     """
 
     independent: float
@@ -44,17 +50,20 @@ class SmallestDifference:
     def shown(self, difference: float) -> str:
         if difference > self.largest:
             return "none (too few answers)"
-        unit = " points" if self.unit == "percent" else ""
-        return f"{difference:.{self.digits}f}{unit}"
+        return f"{difference:.{self.digits}f}{' points' if self.unit == 'percent' else ''}"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Of a whole run; what was scaled up from `sampled` requests is marked approximate.
+    """What a whole run would ask; what was scaled up from `sampled` requests is marked approximate.
 
-    tokens: read by the model if every option were a prompt of its own; distinct_tokens: read when each distinct prefix
-    is computed once a call; new_tokens: generated at most. None where the model counts none.
-    smallest_differences: {figure: what two runs can show}.
+    Attributes:
+        tokens: read by the model if every option were a prompt of its own; None where the model counts none.
+        distinct_tokens: read if each distinct prefix is computed once a call.
+        new_tokens: generated at most.
+        smallest_differences: {figure: what two runs can show}.
+        stored: answers that the output folder has.
+        to_ask: answers that it lacks, to which tokens and seconds then apply; None where nothing is stored.
     """
 
     rows: int
@@ -68,6 +77,8 @@ class Plan:
     n_clusters: int
     smallest_differences: dict[str, SmallestDifference]
     runs: int = 1
+    stored: int = 0
+    to_ask: int | None = None
 
     @property
     def approximate(self) -> bool:
@@ -78,61 +89,100 @@ class Plan:
         about = "about " if self.approximate else ""
         each = f", each asked {self.runs} times" if self.runs > 1 else ""
         lines = [f"{self.rows:,} rows{each}, {about}{self.requests:,} requests"]
-        if self.tokens is not None and self.distinct_tokens:
+        if self.to_ask is not None:
+            total = self.stored + self.to_ask
+            lines.append(f"{self.stored:,} of {total:,} answers are stored; {self.to_ask:,} will be asked")
+        if self.tokens and self.distinct_tokens:
             ratio = self.tokens / self.distinct_tokens
             lines.append(
                 f"{about}{self.tokens:,} tokens to read, {about}{self.distinct_tokens:,} distinct ({ratio:.1f} x)"
             )
         if self.new_tokens:
             lines.append(f"at most {self.new_tokens:,} tokens to generate")
-        lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
+        if self.timed:
+            lines.append(f"about {_duration(self.seconds)}, from a timing of {self.timed} requests here")
         for name, smallest in self.smallest_differences.items():
             lines.append(
                 f"smallest difference between two runs in {name} (80 % power, 5 % level): "
                 f"{smallest.shown(smallest.independent)} if answers are independent, "
                 f"{smallest.shown(smallest.clustered)} if each of the clusters answers as one"
             )
-        lines.append(f"{self.n_clusters:,} clusters. Nothing was stored.")
-        return lines
+        nothing = "This plan stored nothing" if self.stored else "Nothing was stored"
+        return [*lines, f"{self.n_clusters:,} clusters. {nothing}."]
 
 
-def plan(config: RunConfig[Any], model: Model | None = None) -> Plan:
-    """Rows, tokens and time of a run with this configuration. Asks the model a few requests, and stores nothing.
+def plan(config: RunConfig[Any], model: Model | None = None, output: Path | None = None) -> Plan:
+    """Count a run's requests and tokens and time a few of them; nothing is stored.
 
-    Later steps are counted as they are asked where every reply is as long as it may be.
+    Later steps of a conversation are counted as they are asked where every reply is as long as it may be.
 
-    Raises UsageError for a configuration that doesn't fit.
+    Args:
+        output: the run folder, which may hold answers already.
+
+    Raises:
+        UsageError: for a configuration that doesn't fit, also to what the folder holds.
     """
+    if output is not None:
+        RunFolder(output).refuse_occupied()
     run = prepare(config, model)
     if not run.measured:
-        raise UsageError("--plan says what a model would be asked, and here none is: what exists is scored")
+        raise UsageError("--plan says what a model would be asked, and here none is: existing texts are scored")
+    stored, to_ask = _count_stored(run, RunFolder(output)) if output is not None else (0, None)
     rows, model = run.rows.rows, next(iter(run.measured.values()))
-    chunks = _chunks(len(rows), _rows_a_call(run, model))
+    chunks = _choose_chunks(len(rows), _rows_a_call(run, model))
     read: list[Prediction] = []
-    calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), run.measured, read)]
+    calls = [call for chunk in chunks for call in _calls(run, rows.select(chunk), read)]
     sampled = [request for call in calls for request in call]
     scale = run.config.n_runs * len(rows) / sum(map(len, chunks))
-    counts = [counted for call in calls if (counted := _counted(model, call))]
-    timed = [_timed(max((call for call in calls if kind_of(call[0]) == kind), key=len)) for kind in _kinds(sampled)]
-    n_clusters = clusters_of(rows, run.benchmark.card)
     requests = round(scale * len(sampled))
+    asked = scale if to_ask is None else scale * to_ask / max(1, stored + to_ask)
+    counts = [counted for call in calls if (counted := _count_tokens(model, call))]
+    by_kind = {kind: [call for call in calls if kind_of(call[0]) == kind] for kind in _kinds(sampled)}
+    timed = {kind: _choose_timed(max(alike, key=len)) for kind, alike in by_kind.items() if asked}
+    n_clusters = clusters_of(rows, run.benchmark.card)
     return Plan(
         rows=len(rows),
         requests=requests,
         sampled=len(sampled),
-        timed=sum(map(len, timed)),
-        tokens=round(scale * sum(count.read for count in counts)) if counts else None,
-        distinct_tokens=round(scale * sum(count.distinct for count in counts)) if counts else None,
-        new_tokens=round(scale * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
-        seconds=scale * sum(_seconds(model, calls, some) for some in timed),
+        timed=sum(map(len, timed.values())),
+        tokens=round(asked * sum(count.read for count in counts)) if counts else None,
+        distinct_tokens=round(asked * sum(count.distinct for count in counts)) if counts else None,
+        new_tokens=round(asked * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
+        seconds=asked * sum(_estimate_seconds(model, by_kind[kind], some) for kind, some in timed.items()),
         n_clusters=n_clusters,
         smallest_differences=_smallest_differences(run, read, scale, n_clusters),
         runs=run.config.n_runs,
+        stored=stored,
+        to_ask=to_ask,
     )
 
 
-def _counted(model: Model, call: Sequence[Request]) -> TokenCount | None:
-    """What a call would read, where the model can tell."""
+def _count_stored(run: Prepared, folder: RunFolder) -> tuple[int, int | None]:
+    """Count the measured models' answers that the folder's store has, and those of this run that it lacks.
+
+    What is asked after an answer that is not there is counted as after a stand-in.
+    """
+    folder.refuse_other(run.config)
+    if not folder.store.is_file():
+        return 0, None
+    identities = {agent: model.identity for agent, model in run.models.items()}
+    known: set[str] = set()
+    missing: set[str] = set()
+    with Store(folder.store, identities) as store:
+        for episode in run.all_episodes():
+            requests: Sequence[Request] | None = next(episode)
+            while requests is not None:
+                keys = [request.digest(identities[request.agent]) for request in requests]
+                found = store.get(keys)
+                for key, request in zip(keys, requests):
+                    if request.agent in run.measured:
+                        (known if key in found else missing).add(key)
+                requests = _send(episode, [found.get(key) or _stand_in(each) for key, each in zip(keys, requests)], [])
+    return len(known), len(missing)
+
+
+def _count_tokens(model: Model, call: Sequence[Request]) -> TokenCount | None:
+    """Count what a call would read; None where the model can't tell."""
     if "count_tokens" not in model.can:
         return None
     counting: CountsTokens = model  # type: ignore[assignment]
@@ -145,7 +195,7 @@ def _rows_a_call(run: Prepared, model: Model) -> int:
     return max(1, model.at_once("choose") // sum(request.size for request in first))
 
 
-def _chunks(n_rows: int, rows_a_call: int) -> list[range]:
+def _choose_chunks(n_rows: int, rows_a_call: int) -> list[range]:
     """Evenly spaced runs of neighboring rows; all of them where there are few."""
     starts = range(0, n_rows, rows_a_call)
     n = min(len(starts), CALLS_SAMPLED)
@@ -158,7 +208,7 @@ def _smallest_differences(
 ) -> dict[str, SmallestDifference]:
     """Of the figures that a gate judges by default and that are means over rows of a known range.
 
-    read: of rows of which there are `scale` times as many.
+    read: predictions of the sampled rows, of which there are `scale` times as many.
     """
     import pandas as pd
 
@@ -177,30 +227,28 @@ def _smallest_differences(
     return found
 
 
-def _calls(
-    run: Prepared, rows: datasets.Dataset, agents: Collection[str], read: list[Prediction]
-) -> Iterator[list[Request]]:
-    """What these rows ask the agents, step by step and each kind by itself, where all replies are stand-ins.
+def _calls(run: Prepared, rows: datasets.Dataset, read: list[Prediction]) -> Iterator[list[Request]]:
+    """What these rows ask the measured models, by step and kind, where all replies are stand-ins.
 
-    read: is given what was read of those.
+    read: predictions from those replies are added to it.
     """
     waiting = [(episode, next(episode)) for episode in run.episodes(rows)]
     while waiting:
-        asked = [request for _, requests in waiting for request in requests if request.agent in agents]
+        asked = [request for _, requests in waiting for request in requests if request.agent in run.measured]
         for kind in _kinds(asked):
             yield [request for request in asked if kind_of(request) == kind]
-        stepped = [(episode, _step(episode, requests, read)) for episode, requests in waiting]
+        stepped = [(episode, _send(episode, list(map(_stand_in, requests)), read)) for episode, requests in waiting]
         waiting = [(episode, requests) for episode, requests in stepped if requests is not None]
 
 
 def _kinds(requests: Sequence[Request]) -> list[Kind]:
-    """Whether texts are written, whether choices are scored."""
     return sorted({kind_of(request) for request in requests}, reverse=True)
 
 
-def _step(episode: Episode, requests: Sequence[Request], read: list[Prediction]) -> Sequence[Request] | None:
+def _send(episode: Episode, answers: Sequence[Reply], read: list[Prediction]) -> Sequence[Request] | None:
+    """An episode's next requests; None at its end, whose predictions are added to `read`."""
     try:
-        return episode.send([_stand_in(request) for request in requests])
+        return episode.send(answers)
     except StopIteration as end:
         read += end.value
         return None
@@ -213,30 +261,26 @@ def _stand_in(request: Request) -> Reply:
     return Reply(" ".join(["word"] * request.sampling.max_new_tokens), finish_reason="length")
 
 
-def _timed(requests: Sequence[Request]) -> Sequence[Request]:
+def _choose_timed(requests: Sequence[Request]) -> Sequence[Request]:
     return requests[: TIMED_REQUESTS if requests[0].choices else TIMED_TEXTS]
 
 
-def _seconds(model: Model, calls: Sequence[Sequence[Request]], timed: Sequence[Request]) -> float:
-    """What the calls of one kind take, by the clock, after a few requests to warm up.
+def _estimate_seconds(model: Model, calls: Sequence[Sequence[Request]], timed: Sequence[Request]) -> float:
+    """Estimate what calls of one kind take, from the time of some requests after a warm-up.
 
     Choices: by their distinct tokens. Texts: by their number, and the time that their first tokens take.
     """
-    kind = kind_of(timed[0])
-    alike = [call for call in calls if kind_of(call[0]) == kind]
-    if kind == "choose":
-        seconds = _clocked(model, timed)
-        of_timed = _counted(model, timed)
-        if of_timed is not None:
-            distinct = sum(counted.distinct for call in alike if (counted := _counted(model, call)))
-            return seconds * distinct / of_timed.distinct
-        return seconds * sum(map(len, alike)) / len(timed)
+    share = sum(map(len, calls)) / len(timed)
+    if timed[0].choices:
+        seconds = _time(model, timed)
+        if (of_timed := _count_tokens(model, timed)) is not None:
+            share = sum(count.distinct for call in calls if (count := _count_tokens(model, call))) / of_timed.distinct
+        return seconds * share
     begun = [replace(request, sampling=replace(request.sampling, max_new_tokens=TIMED_TOKENS)) for request in timed]
-    longer = max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS)
-    return longer * _clocked(model, begun) * sum(map(len, alike)) / len(timed)
+    return max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS) * _time(model, begun) * share
 
 
-def _clocked(model: Model, requests: Sequence[Request]) -> float:
+def _time(model: Model, requests: Sequence[Request]) -> float:
     replies(model, requests[:WARM_UP_REQUESTS])
     start = time.perf_counter()
     replies(model, requests)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import platform
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -26,18 +28,21 @@ OF_ROWS = "dataset "  # before a dataset's name among the versions
 SCHEMA_VERSION = 2
 """Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
 
+PUBLISHED_FILE = "published.csv"
+"""Figures that a paper prints, in a benchmark's folder: records of the same columns as the figures' table."""
+_NUMBERS = ("value", "low", "high")
 NAMED = 4  # figures in a sentence
 VERSIONED = ("evenhand", "torch", "transformers", "datasets", "evaluate", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
 class RunWarning:
-    """What is to be known before a run's figures are believed.
+    """A warning about a run's figures.
 
     Attributes:
-        code: of its kind, such as "constant_answer" or "few_clusters", for programs.
+        code: its kind, such as "constant_answer" or "few_clusters", for programs.
         text: for people.
-        groups: {column: value} of the figures that it concerns; empty: of all of them.
+        groups: {column: value} of the figures that it concerns; empty for all of them.
     """
 
     code: str
@@ -45,7 +50,7 @@ class RunWarning:
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def concerns(self, groups: Mapping[str, str]) -> bool:
-        """Whether it is about the figures of this group."""
+        """Whether it concerns the figures of this group."""
         return self.groups.items() <= groups.items()
 
     def to_json(self) -> dict[str, Any]:
@@ -54,19 +59,23 @@ class RunWarning:
 
 @dataclass(frozen=True)
 class Results:
-    """What a run measured, as results.json holds it.
+    """The results of a run, as results.json holds them.
 
     Attributes:
         config: as config.json has it.
-        model: as it was named; model_name: as reports call it; model_identity: what decides its replies.
+        model: as it was named on the command line.
+        model_name: as reports call it.
+        model_identity: everything that decides its replies.
         agents: {agent: identity} of all models that were asked.
-        helpers: of models that read answers, name, identity and training.
-        n: answers asked for; n_read: those that could be read.
-        figures: the tidy table; warnings: what is to be known of it.
+        helpers: name, identity and training of the models that read answers.
+        n: answers asked for.
+        n_read: those that could be read.
+        figures: the tidy table.
         published: the paper's figures, records of the same columns, where the run is as in the paper.
         versions: of Python, the libraries and the packaged dataset.
         rows_sha256: of the file whose rows were scored in place of packaged data.
-        differs: in what the run is not as in the paper, whose figures are not shown then.
+        differs: how the run differs from the paper's, whose figures are then not shown.
+        predictions_sha256: of the predictions.parquet that the figures were made from.
     """
 
     schema_version: int
@@ -85,6 +94,7 @@ class Results:
     versions: dict[str, str]
     rows_sha256: str | None = None
     differs: list[str] = field(default_factory=list)
+    predictions_sha256: str | None = None
 
     @property
     def unread_rate(self) -> float:
@@ -96,15 +106,15 @@ class Results:
 
     @property
     def rehearsal(self) -> bool:
-        """Placeholders stood in place of data."""
+        """Whether placeholders were used in place of data."""
         return bool(self.warned("rehearsal"))
 
     def is_constant(self, groups: Mapping[str, str]) -> bool:
-        """Whether the answers of this group are always the same, so that its figures say nothing."""
+        """Whether all answers of this group are the same, so that its figures say nothing."""
         return any(each.concerns(groups) for each in self.warned("constant_answer"))
 
     def option(self, name: str) -> Any:
-        """Of the run's configuration: every run's, the benchmark's own or the mitigation's; None where it has none."""
+        """A setting of every run, of the benchmark or of the mitigation; None where there is none of that name."""
         for part in (self.config, self.config.get("options", {}), self.config.get("mitigation_options", {})):
             if name in part:
                 return part[name]
@@ -112,13 +122,13 @@ class Results:
 
     @property
     def rows_in_words(self) -> str:
-        """ "NAME 2.3.0"; "of no known version" where they are not packaged, or the run is older."""
+        """The dataset and its version, "NAME 2.3.0"; "of no known version" where it is not packaged."""
         known = [f"{name.removeprefix(OF_ROWS)} {of}" for name, of in self.versions.items() if name.startswith(OF_ROWS)]
         return ", ".join(known) or "of no known version"
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The whole configuration by flat names, for a reader."""
+        """The whole configuration by flat names."""
         own = {**self.config.get("options", {}), **self.config.get("mitigation_options", {})}
         return {name: value for name, value in self.config.items() if not isinstance(value, dict)} | own
 
@@ -146,7 +156,7 @@ class Results:
 
 
 def _wrong(record: Mapping[str, Any]) -> list[str]:
-    """Where the record is not as the schema says, as paths; and counts and names that contradict each other."""
+    """Paths where the record is not as the schema says, or contradicts itself."""
     from jsonschema import Draft202012Validator  # imported where it is needed: it takes a while
 
     found = Draft202012Validator(_schema()).iter_errors(dict(record))
@@ -159,7 +169,7 @@ def _wrong(record: Mapping[str, Any]) -> list[str]:
 
 
 def _places(error: ValidationError) -> list[str]:
-    """What is wrong, as "metrics.n_read"."""
+    """Paths of an error, such as "figures[0].n_read"."""
     path = error.json_path.removeprefix("$").removeprefix(".")
     names = [path]
     here: Any = error.instance
@@ -179,13 +189,13 @@ def _schema() -> dict[str, Any]:
 
 
 def versions(dataset: str = "") -> dict[str, str]:
-    """dataset: whose rows were asked; of one that is not packaged, no version is known."""
+    """Versions of Python, the libraries and the dataset, if it is packaged."""
     of_rows = {f"{OF_ROWS}{dataset}": dataset_version(dataset)} if dataset in dataset_names() else {}
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONED} | of_rows
 
 
 def without_nan(value: Any) -> Any:
-    """As plain JSON has it: null for what is no number, lists for tuples."""
+    """Convert to plain JSON: None for NaN and infinity, lists for tuples."""
     if isinstance(value, Mapping):
         return {key: without_nan(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -194,7 +204,7 @@ def without_nan(value: Any) -> Any:
 
 
 def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[RunWarning]:
-    """What any run's figures are looked at for: nothing read, few clusters, no interval."""
+    """Warn of any run's figures: nothing read, few clusters, no interval."""
     from evenhand.statistics.resampling import FEW_CLUSTERS, FEWEST_CLUSTERS
 
     headline = [row for row in table if row.headline]
@@ -219,3 +229,26 @@ def figure_warnings(benchmark: Benchmark[Any], table: FigureTable) -> Iterator[R
 def _name_figures(benchmark: Benchmark[Any], rows: list[FigureRow]) -> str:
     named = "; ".join(benchmark.figure(row.figure).label(row.groups) for row in rows[:NAMED])
     return named + (f" and {len(rows) - NAMED} more" if len(rows) > NAMED else "")
+
+
+def published_beside(benchmark: type[Any]) -> list[dict[str, Any]]:
+    """Read published.csv in the folder of a benchmark's class; no records where there is no such file."""
+    path = Path(str(sys.modules[benchmark.__module__].__file__)).with_name(PUBLISHED_FILE)
+    return read_published(path) if path.is_file() else []
+
+
+@cache
+def _records(path: Path) -> tuple[dict[str, Any], ...]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            {name: float(text) if name in _NUMBERS else text for name, text in row.items() if text}
+            for row in csv.DictReader(file)
+        )
+
+
+def read_published(path: Path, **groups: str) -> list[dict[str, Any]]:
+    """Read records with the columns model, figure, value, those of the groups, and source, without blank ones.
+
+    groups: {column: value} of the records to return.
+    """
+    return [dict(each) for each in _records(path) if groups.items() <= each.items()]

@@ -1,4 +1,4 @@
-"""Which rows a run asks: those of its configurations, drawn down."""
+"""The rows that a run asks: those of its configurations, or a draw of them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def packaged_rows(
     card: Card, config: RunConfig[Any], options: Mapping[str, Mapping[str, object]] | None = None
 ) -> datasets.Dataset:
-    """All rows of the configurations of a packaged dataset, one after another.
+    """Load all rows of the configurations of a packaged dataset, one after another.
 
-    options: of `evenhand.load_dataset`, for each configuration. Raises UsageError for names that are none, and
-    EvenhandError for data that can't be loaded.
+    options: of `evenhand.load_dataset`, for each configuration. Raises UsageError for unknown names, and EvenhandError
+    for data that can't be loaded.
     """
     import datasets
 
@@ -38,7 +38,7 @@ def packaged_rows(
 
 
 def each_row(rows: datasets.Dataset, at_once: int) -> Iterator[Row]:
-    """Row by row, read so many at a time: to read each by itself would take longer than to ask it."""
+    """Iterate over rows, reading `at_once` at a time: reading one at a time takes longer than asking it."""
     for some in rows.iter(at_once):
         names = list(some)
         for values in zip(*some.values()):
@@ -46,12 +46,12 @@ def each_row(rows: datasets.Dataset, at_once: int) -> Iterator[Row]:
 
 
 def n_clusters(rows: datasets.Dataset, card: Card) -> int:
-    """How many clusters rows have; each is its own where clusters are known by what was answered alone."""
+    """Count clusters. Each row is its own where the cluster is known only from the answer."""
     return len(set(rows[card.cluster] if card.cluster in rows.column_names else rows["id"]))
 
 
 def check_configs(card: Card, config: RunConfig[Any]) -> None:
-    """Raises UsageError for a configuration that is none, or named twice."""
+    """Raise UsageError for an unknown configuration, or one that is named twice."""
     for name in config.configs:
         if name not in card.configs:
             raise unknown_name(f"configuration of {card.name}", name, card.configs)
@@ -60,6 +60,7 @@ def check_configs(card: Card, config: RunConfig[Any]) -> None:
 
 
 def load_config(card: Card, config: str, source: str, options: Mapping[str, object]) -> datasets.Dataset:
+    """Load one configuration. Raises EvenhandError where that fails."""
     from datasets.exceptions import DatasetsError
 
     from evenhand.library import load_dataset
@@ -73,7 +74,7 @@ def load_config(card: Card, config: str, source: str, options: Mapping[str, obje
 
 
 def drawn_rows(benchmark: Benchmark[Any], config: RunConfig[Any]) -> Rows:
-    """What the benchmark loads, after the draw of `limit`. Raises UsageError for a limit beyond the rows."""
+    """Load a benchmark's rows and draw `limit` of them. Raises UsageError for a limit beyond the rows."""
     from dataclasses import replace
 
     from evenhand.flow.draw import draw, draw_together

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +21,6 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, deciding, differences
 from evenhand.flow.episode import Prediction
 from evenhand.flow.foreign_files import AGAIN, AWAY, read_object, shortened
-from evenhand.flow.kept_predictions import PREDICTIONS_A_PART
 from evenhand.flow.results import Results, without_nan
 from evenhand.whole_files import explained, is_remains, remove_remains, whole_file, write_whole
 
@@ -32,6 +32,8 @@ class Configuration(Protocol):
 
 
 LOCK = ".lock"
+GROWING = ("limit", "runs")  # settings of which more may be asked later in the same folder
+_PREDICTIONS_AT_ONCE = 10_000
 
 
 class RunFolder:
@@ -42,7 +44,6 @@ class RunFolder:
         self.config = path / "config.json"
         self.store = path / "store.sqlite"
         self.predictions = path / "predictions.parquet"
-        self.parts = path / ".predictions"  # of a large run that is under way
         self.results = path / "results.json"
         self.report = path / "report.html"
         self.pictures = path / "pictures"
@@ -55,48 +56,75 @@ class RunFolder:
     @classmethod
     @contextmanager
     def begin(cls, path: Path, config: Configuration) -> Iterator[RunFolder]:
-        """A new folder for this configuration, or the one that was begun with the same; locked within.
+        """Make a folder for this configuration, or open the one that it goes on in; lock it within the block.
 
-        The lock comes before the configuration: of processes that begin at once, one says what the folder is of.
+        A run goes on with the same settings, or with more rows or runs, which `extend` then records. The lock comes
+        before the configuration: of processes that begin at the same time, one decides what the folder holds.
         Raises UsageError for a folder of another run, or a folder of something else, and EvenhandError where another
         process runs here.
         """
         folder = cls(path)
-        folder._refuse_other(config)
+        folder.refuse_other(config)
         with explained(path):
             path.mkdir(parents=True, exist_ok=True)
         with folder.locked():
-            folder._refuse_other(config)
+            folder.refuse_other(config)
             remove_remains(path)
             if not folder.config.is_file():
                 write_whole(folder.config, _json(config.to_json()))
             yield folder
 
-    def _refuse_other(self, config: Configuration) -> None:
+    def refuse_other(self, config: Configuration) -> None:
+        """Raise UsageError unless a run with this configuration can begin or go on here."""
         if not self.config.is_file():
             self.refuse_occupied()
             return
-        begun, asked = self.begun(), json.loads(_json(config.to_json()))
-        if others := differences(deciding(config, begun), deciding(config, asked)):
+        begun, asked = (deciding(config, record) for record in (self.begun(), json.loads(_json(config.to_json()))))
+        amounts = []
+        for name in GROWING if isinstance(config, RunConfig) else ():
+            if type(begun.get(name, "")) in (int, type(None)):
+                amounts.append((name, begun.pop(name), asked.pop(name)))
+        if others := differences(begun, asked):
             raise UsageError(
                 f"{self.path} holds a run with other settings ({'; '.join(others)}). "
                 "Choose another --output, or repeat its settings to resume it"
             )
+        for name, held, now in amounts:
+            if now is not None and (held is None or now < held):
+                has, advice = f"--{name} {held}", f"give --{name} {held} or more"
+                if held is None:
+                    has, advice = "all rows", f"leave --{name} out"
+                raise UsageError(
+                    f"{self.path} holds a run of {has}, which is more than --{name} {now}; {advice} to go on with it, "
+                    "or choose another --output"
+                )
+
+    def extend(self, config: RunConfig[Any]) -> dict[str, Any]:
+        """Record how many rows and runs are asked from now on. Returns config.json as it then is.
+
+        What is there of a smaller run stays until the larger one has ended, and is not read as its results: a folder's
+        results are those of its config.json.
+        """
+        begun = self.begun()
+        extended = begun | {name: getattr(config, name) for name in GROWING}
+        if extended != begun:
+            write_whole(self.config, _json(extended))
+        return extended
 
     def refuse_occupied(self) -> None:
-        """Raises UsageError where something is that is neither a run folder nor free."""
+        """Raise UsageError unless the path is free or a run folder."""
         if not (self.is_free() or self.config.is_file()):  # in this order: another process may begin meanwhile
             raise UsageError(f"{self.path} exists and is no run folder of evenhand; choose another --output")
 
     def is_free(self) -> bool:
-        """Nothing is there, or a folder that holds nothing, or no more than what was cut off at its very beginning."""
+        """Whether nothing is there, or an empty folder, or one that a run left when it was killed at its first step."""
         if not os.path.lexists(self.path):
             return True
         return self.path.is_dir() and all(map(_is_beginning, self.path.iterdir()))
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """A finished run's folder. Raises UsageError for a folder that is none, or whose run has not finished."""
+        """Open a finished run. Raises UsageError for a folder that is not one, or whose run has not finished."""
         folder = cls(path)
         if not path.is_dir():
             raise UsageError(f"{path} does not exist; name the --output folder of an evenhand run")
@@ -115,16 +143,16 @@ class RunFolder:
         return folder
 
     def read_config(self) -> RunConfig[Any]:
-        """Raises EvenhandError for one of another version."""
+        """Read config.json. Raises EvenhandError for one of another version."""
         return RunConfig.from_json(self.begun())
 
     def begun(self) -> dict[str, Any]:
-        """config.json as it is: what the run was begun with."""
+        """Read config.json as plain JSON."""
         return read_object(self.config, AWAY)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """One process at a time. Raises EvenhandError where another one runs here."""
+        """Lock the folder within the block. Raises EvenhandError where another process runs here."""
         lock = FileLock(self.path / LOCK, timeout=0)
         with explained(self.path / LOCK):
             try:
@@ -139,21 +167,21 @@ class RunFolder:
             lock.release()
 
     def write_predictions(self, predictions: Iterable[Prediction]) -> None:
-        """Predictions as they come; only their compact columns stay in memory."""
+        """Write all predictions; only their compact columns stay in memory.
+
+        Raises EvenhandError where two share an id.
+        """
         arriving = iter(predictions)
         parts = []
-        while some := list(islice(arriving, PREDICTIONS_A_PART)):
+        while some := list(islice(arriving, _PREDICTIONS_AT_ONCE)):
             parts.append(pa.Table.from_pylist(some))
-        self.write_table(pa.concat_tables(parts, promote_options="permissive"))
-
-    def write_table(self, table: pa.Table) -> None:
-        """All predictions. Raises EvenhandError where two share an id."""
+        table = pa.concat_tables(parts, promote_options="permissive")
         _refuse_equal_ids(table)
         with explained(self.predictions), whole_file(self.predictions) as file:
             pq.write_table(table, file, compression="zstd")
 
     def read_predictions(self) -> pd.DataFrame:
-        """Raises EvenhandError where they are none, or damaged."""
+        """Read predictions.parquet. Raises EvenhandError where it is damaged."""
         try:
             predictions = pd.read_parquet(self.predictions)
         except (OSError, ValueError, pa.ArrowException) as error:
@@ -165,44 +193,56 @@ class RunFolder:
             raise EvenhandError(f"{self.predictions} is damaged: it has {what}; {AGAIN}")
         return predictions
 
-    def write_results(self, results: Results) -> None:
-        self.write_record(results.to_json())
+    def write_results(self, results: Results) -> Results:
+        """Write results.json, with the digest of the predictions beside it. Returns what its readers read."""
+        text = _json(replace(results, predictions_sha256=self._predictions_sha256()).to_json())
+        write_whole(self.results, text)
+        return Results.from_json(json.loads(text))
+
+    def _predictions_sha256(self) -> str:
+        with self.predictions.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_record(self, record: dict[str, Any]) -> None:
-        """results.json of what is no run of a benchmark, such as generated data."""
+        """Write results.json of what is no run of a benchmark, such as generated data."""
         write_whole(self.results, _json(record))
 
     def read_results(self) -> Results:
-        """Raises EvenhandError for a damaged record, one of another version, or of another run than config.json."""
+        """Read results.json.
+
+        Raises EvenhandError for a damaged record, one of another version, and one that was not made with the
+        configuration and from the predictions beside it: a run that was killed before its end leaves older results.
+        """
         record = self.read_record()
         try:
             results = Results.from_json(record)
         except EvenhandError as error:
             raise EvenhandError(f"{self.results}: {error}") from error
         begun = self.begun()
-        if begun != results.config and (others := self._differences(begun, results.config)):
+        config = self.read_config() if begun != results.config else None
+        if config and (others := differences(deciding(config, results.config), deciding(config, begun))):
             raise EvenhandError(
                 f"{self.results} is of other settings than {self.config.name} beside it ({'; '.join(others)}); {AGAIN}"
             )
+        if not self.predictions.is_file() or self._predictions_sha256() != results.predictions_sha256:
+            raise EvenhandError(
+                f"{self.results} was not made from the {self.predictions.name} beside it: the run was stopped before "
+                f"its end, or a file was changed; {AGAIN}"
+            )
         return results
-
-    def _differences(self, begun: dict[str, Any], other: dict[str, Any]) -> list[str]:
-        """Of what decides the numbers."""
-        config = self.read_config()
-        return differences(deciding(config, other), deciding(config, begun))
 
     def read_record(self) -> dict[str, Any]:
         return read_object(self.results, AGAIN)
 
     def keep_picture(self, row: str, content: bytes) -> None:
-        """What a row showed, for the report."""
+        """Keep the picture that a row showed, for the report."""
         path = self._picture(row)
         with explained(path):
             path.parent.mkdir(exist_ok=True)
         write_whole(path, content)
 
     def picture(self, row: str) -> bytes | None:
-        """What a row showed; None where it was not kept."""
+        """The picture that a row showed; None where it was not kept."""
         path = self._picture(row)
         return path.read_bytes() if path.is_file() else None
 
@@ -210,7 +250,7 @@ class RunFolder:
         return self.pictures / hashlib.sha256(row.encode()).hexdigest()[:32]
 
     def publishable(self) -> RunFolder:
-        """This folder. Raises UsageError for a rehearsal, whose figures mean nothing to anybody."""
+        """Return the folder. Raises UsageError for a rehearsal, whose figures mean nothing."""
         if self.read_results().rehearsal:
             raise UsageError(
                 f"{self.path} holds a rehearsal with placeholders in place of data: it measures nothing and is not "
@@ -220,7 +260,7 @@ class RunFolder:
 
 
 def _refuse_equal_ids(predictions: pa.Table) -> None:
-    """Runs are compared by ids. Raises EvenhandError where two predictions share theirs."""
+    """Raise EvenhandError where two predictions share an id, by which runs are compared."""
     ids = predictions["id"].to_pandas()
     equal = ids[ids.duplicated()]
     if len(equal):
@@ -231,7 +271,7 @@ def _refuse_equal_ids(predictions: pa.Table) -> None:
 
 
 def is_run_folder(path: Path) -> bool:
-    """Of any command that leaves one, finished or not; other folders have a config.json, too."""
+    """Whether any command made it a run folder, finished or not; other folders have a config.json, too."""
     of_runs = (LOCK, "store.sqlite", "predictions.parquet", "images.csv")
     return (path / "config.json").is_file() and any((path / name).is_file() for name in of_runs)
 

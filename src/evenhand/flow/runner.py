@@ -1,10 +1,10 @@
-"""Drives many episodes at once: whatever they all wait for is asked in large batches, and stored.
+"""Drive many episodes at once: what they wait for is asked in large batches, and stored.
 
-Batches are a pure function of what is stored. The window holds the first unfinished episodes in row order; the next
+Batches are a pure function of what is stored. The window holds the first unfinished episodes in row order. The next
 batch is what they wait for and the store lacks, in (row, step) order, for the model and of the kind that fill a call
-best: what few episodes ask waits until others ask it, too. A run that was killed and started again therefore asks the
-same batches as one that was not, and nothing twice. (Of a model that answers requests one by one, as servers do, each
-reply is stored as it comes, and its batches matter to nobody.)
+best: what few episodes ask waits until others ask it, too. A run that was killed and resumed therefore asks the same
+batches as one that was not, and nothing twice. (Servers answer requests one by one: each reply is stored as it comes,
+and batches don't matter.)
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from evenhand.errors import EvenhandError
 from evenhand.flow.episode import Episode, Prediction
@@ -26,9 +25,11 @@ _BATCHES_IN_WINDOW = 8
 
 @dataclass(frozen=True)
 class Step:
-    """What has come to pass since the last one: episodes that finished, replies and tokens that were written.
+    """Progress since the last step: episodes that finished, replies and tokens that were written.
 
-    doing: what begins now, where it is something else than asking. took: at the end, what was paid for, in words.
+    Attributes:
+        doing: what begins now, if it is not asking.
+        took: at the end, what was paid for, in words.
     """
 
     finished: int = 0
@@ -42,7 +43,7 @@ class Step:
 class Tolerance:
     """How many requests may fail for good before a run ends: a share of those that it asks.
 
-    episodes: how many there are in all, so that how many they will ask can be told from the first of them.
+    episodes: how many there are in all, to estimate from the first of them how many requests there will be.
     """
 
     share: float = 1.0
@@ -51,9 +52,9 @@ class Tolerance:
 
 @dataclass
 class _Running:
-    """An episode, the keys of what it asked last, the replies that are there, what is missing, and its predictions.
+    """An episode with the keys of its last requests, their replies so far, and its predictions.
 
-    missing: {key: request}, in the order of the requests.
+    missing: {key: request} without a reply, in the order of the requests.
     """
 
     row: int
@@ -74,7 +75,7 @@ class _Running:
 
 
 class Runner:
-    """Runs episodes against models ({agent: model}) with a store between them."""
+    """Run episodes against models ({agent: model}) with a store between them."""
 
     def __init__(
         self,
@@ -82,9 +83,8 @@ class Runner:
         store: Store,
         on_progress: Callable[[Step], None] | None = None,
         tolerance: Tolerance | None = None,
-        failed: Mapping[str, str] = MappingProxyType({}),
     ):
-        """on_progress is told of every step, tokens from any thread. failed: before the first episode that comes."""
+        """on_progress is called with every step, and from any thread with tokens."""
         self.models = models
         self.store = store
         self._identities = {agent: model.identity for agent, model in models.items()}
@@ -92,21 +92,16 @@ class Runner:
         self._on_progress = on_progress or (lambda step: None)
         self._tolerance = tolerance or Tolerance()
         self._admitted = self._first_asked = 0  # episodes, and what they asked first
-        self._failures = dict(failed)
+        self._failures: dict[str, str] = {}  # {key: reason}
         self._waiting_for: dict[str, list[_Running]] = {}
 
     @property
-    def failed(self) -> Mapping[str, str]:
-        """{key: reason} of requests that failed for good, to which running adds."""
-        return MappingProxyType(self._failures)
-
-    @property
     def failures(self) -> Mapping[str, int]:
-        """Requests of finished and running episodes that failed for good, by their reasons."""
+        """{reason: number of requests that failed for good}."""
         return dict(Counter(self._failures.values()))
 
     def run(self, episodes: Iterable[Episode]) -> Iterator[list[Prediction]]:
-        """Each episode's predictions, in the order of the episodes, as soon as those before it are there."""
+        """Yield each episode's predictions, in the order of the episodes."""
         waiting: dict[int, _Running] = {}  # by row, in the order of the rows
         finished: dict[int, list[Prediction]] = {}
         next_row = 0
@@ -136,7 +131,7 @@ class Runner:
             self._advance(moving)
 
     def _advance(self, moving: Sequence[_Running]) -> None:
-        """Send episodes as far as the store carries them; what then remains waits for replies that nobody has."""
+        """Send episodes as far as stored replies carry them; the others then wait for a batch."""
         moving = [each for each in moving if each.predictions is None]
         while moving:
             stored = self._stored({key for each in moving for key in each.missing})
@@ -151,13 +146,13 @@ class Runner:
             moving = [each for each in moving if each.predictions is None]
 
     def _stored(self, keys: Collection[str]) -> dict[str, Reply]:
-        """What the store has of these keys."""
+        """The stored replies among these keys; failures are counted."""
         stored = self.store.get(sorted(keys)) if keys else {}
         self._failures.update((key, reply.finish_reason) for key, reply in stored.items() if reply.failed)
         return stored
 
     def _step(self, each: _Running, replies: Sequence[Reply] | None) -> int:
-        """One step of one episode: from replies to its next requests, whose number is returned, or to its end."""
+        """Send replies to an episode. Returns the number of its next requests, 0 at its end."""
         try:
             requests = next(each.episode) if replies is None else each.episode.send(replies)
         except StopIteration as end:
@@ -168,9 +163,9 @@ class Runner:
         return len(requests)
 
     def _ask(self, waiting: Iterable[_Running]) -> list[_Running]:
-        """Ask the next batch. Episodes that miss nothing any more, in the order of the rows.
+        """Ask the next batch. Returns the episodes that miss nothing any more, in the order of the rows.
 
-        Replies are read back from the store: what an episode sees is what a resumed run would see.
+        Replies are read back from the store: an episode sees what it would see in a resumed run.
         """
         agent, asked = self._next_batch(waiting)
         self._answered(self.models[agent], asked)
@@ -186,10 +181,9 @@ class Runner:
         return [each for _, each in sorted(complete.items())]
 
     def _next_batch(self, waiting: Iterable[_Running]) -> tuple[str, list[tuple[str, Request]]]:
-        """Missing requests for one model (its agent's name) and of one kind, those of which most of a call is there.
+        """Choose missing requests for one agent's model and of one kind: those that fill most of a call.
 
-        Where several fill a call, those of the first row. No more is looked at than decides that: of a run in which
-        all ask alike, as many requests as a call takes.
+        Where several fill a call, those of the first row. Looks at no more requests than decide that.
         """
         alike: dict[tuple[str, Kind], list[tuple[str, Request]]] = {}
         sizes: dict[tuple[str, Kind], int] = {}
@@ -209,7 +203,7 @@ class Runner:
         return chosen[0], most[: fitting([request for _, request in most], at_once[chosen])]
 
     def _answered(self, model: Model, asked: Sequence[tuple[str, Request]]) -> None:
-        """Store what the model answers, in the parts that belong together."""
+        """Ask a model and store its replies, in the parts that are stored together."""
         requests = [request for _, request in asked]
         n = 0
         with closing(stored_together(model, requests, lambda tokens: self._on_progress(Step(tokens=tokens)))) as parts:
@@ -221,18 +215,18 @@ class Runner:
             raise RuntimeError(f"{model.identity} gave {n} replies to {len(asked)} requests")
 
     def _check_failures(self, asked: int) -> None:
-        """Raises EvenhandError where more failed than a run may bear; what failed is asked again next time."""
+        """Raise EvenhandError where too many failed; they are asked again next time."""
         if len(self._failures) > self._tolerance.share * asked:
             self.store.forget_failures()
             raise EvenhandError(
                 f"{failures_in_words(self.failures)}, more than --max-failed {self._tolerance.share:g} of those "
-                "asked. Mend the cause and repeat the command, or give a larger --max-failed: every answer is stored, "
+                "asked. Fix the cause and repeat the command, or give a larger --max-failed: every answer is stored, "
                 "and what failed is asked again"
             )
 
 
 def _distinct(waiting: Iterable[_Running]) -> Iterator[tuple[str, Request]]:
-    """What is missing, each key once, in (row, step) order."""
+    """Missing requests, each key once, in (row, step) order."""
     seen: set[str] = set()
     for each in waiting:
         for key, request in each.missing.items():

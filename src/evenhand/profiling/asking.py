@@ -13,13 +13,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.at_work import AtWork
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import NEEDS, RunConfig, run_config
 from evenhand.flow.evaluation import evaluate, prepare
 from evenhand.flow.plan import plan
-from evenhand.flow.progress import ProgressBar
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Model
@@ -35,6 +33,7 @@ from evenhand.profiling.settings import (
     run_path,
     share_rows,
 )  # fmt: skip
+from evenhand.progress import AtWork, ProgressBar
 
 HANDLING = 0.005  # seconds of a row besides the model's: a stub answers in no time
 MOST_TIMING = 0.5  # of the budget: the rest is for asking

@@ -32,9 +32,9 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     given["model_options"] = tuple(sorted((*given.get("model_options", ()), *of_servers)))
     options = made(ProfileOptions, given)
 
-    from evenhand.at_work import AtWork
     from evenhand.profiling.asking import make_profile
     from evenhand.profiling.found import make_overview, read_profile, write_profile
+    from evenhand.progress import AtWork
     from evenhand.report.tables import print_table
 
     def say(sentence: str) -> None:

@@ -19,11 +19,10 @@ from evenhand.profiling.settings import Settings, run_path
 from evenhand.report.agreement import agree
 from evenhand.report.comparison import Comparison, compare
 from evenhand.report.differences import FigureKey
-from evenhand.report.findings import Findings, not_beside
+from evenhand.report.findings import Findings, not_beside, render
 from evenhand.report.layout import shown
 from evenhand.report.pages import read_findings
 from evenhand.report.tables import Cell, Table
-from evenhand.report.templating import render
 from evenhand.statistics.rank_correlation import FEWEST_PAIRS
 from evenhand.statistics.resampling import FEWEST_CLUSTERS
 from evenhand.whole_files import write_whole

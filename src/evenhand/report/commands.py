@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from evenhand.command_line import Parser
-    from evenhand.flow.run_folder import RunFolder
     from evenhand.report.findings import Findings
 
 
@@ -95,15 +94,3 @@ def report(arguments: Sequence[str], console: Console) -> None:
     with nullcontext() if parsed.output else folder.locked(), as_written(folder.path):
         write_report(folder, parsed.output)
     console.print(f"Report: {parsed.output or folder.report}{again}", soft_wrap=True)
-
-
-def print_found(folder: RunFolder, console: Console) -> None:
-    """Print a finished run's tables, warnings and sentences, and where its report is."""
-    from dataclasses import replace
-
-    from evenhand.report.findings import not_beside, print_findings
-    from evenhand.report.pages import ReportedRun, read_findings
-
-    results, found = (isinstance(folder, ReportedRun) and folder.found) or read_findings(folder)
-    print_findings(replace(found, sentences=(*found.sentences, *filter(None, [not_beside(results)]))), console)
-    console.print(f"Report: {folder.report}", soft_wrap=True)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.tables import Table, print_table
-from evenhand.report.templating import render
 from evenhand.words import in_words
 
 if TYPE_CHECKING:
+    import jinja2
     import pandas as pd
     from rich.console import Console
 
     from evenhand.figure import Sample
     from evenhand.flow.results import Results
+
+BROAD = 400  # points: at two thirds of this, a phone's width, letters of ten points can still be read
+_WIDTH = re.compile(r'<svg[^>]*?\bwidth="([0-9.]+)pt"')
+LONGEST_SHOWN = 4_000  # characters of a prompt or an answer; the store and the predictions have all
 
 Texts = Sequence[Sequence[str]]  # the sentences of each text
 Similarity = Callable[[Texts, Texts], float | None]
@@ -215,3 +220,46 @@ class Controls:
     after: str
     not_debiased: str
     rows: tuple[tuple[str, str, str, str], ...]
+
+
+def render(template: str, **values: object) -> str:
+    """Fill in a template of this package."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"cut": cut, "words": in_words, "file_name": file_name, "broad": is_broad, "data_url": data_url}
+    return made
+
+
+def cut(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """The beginning of a text, and how much more there is."""
+    more = len(text) - longest
+    return text if more <= 0 else f"{text[:longest]}… ({more:,} more characters)"
+
+
+def is_broad(drawing: str) -> bool:
+    """Whether an SVG drawing is too wide to be read where it is made as narrow as a phone."""
+    width = _WIDTH.match(drawing)
+    return width is not None and float(width[1]) > BROAD
+
+
+def file_name(title: str) -> str:
+    """The name of a file to save: letters and digits of the title."""
+    return "-".join(re.findall(r"[a-z0-9]+", title.lower()))[:60] or "table"
+
+
+def data_url(content: str | bytes, kind: str) -> str:
+    """A file within the page. kind: "text/csv", "image/svg+xml"."""
+    encoded = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    return f"data:{kind};base64,{base64.b64encode(encoded).decode()}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -10,10 +12,12 @@ from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
-from evenhand.report.findings import Findings, not_beside
-from evenhand.report.templating import data_url, render
+from evenhand.report.findings import Findings, data_url, not_beside, print_findings, render
 from evenhand.whole_files import write_whole
 from evenhand.words import in_words
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _GENERATOR, _HEAD = '<meta name="generator" content="evenhand {command}">', 1000  # bytes
 
@@ -47,6 +51,13 @@ def read_findings(folder: RunFolder) -> tuple[Results, Findings]:
     results = folder.read_results()
     benchmark = get_benchmark(results.benchmark)
     return results, benchmark.findings(benchmark.prepare(folder.read_predictions()), results)
+
+
+def print_found(folder: RunFolder, console: Console) -> None:
+    """Print a finished run's tables, warnings and sentences, and where its report is."""
+    results, found = (isinstance(folder, ReportedRun) and folder.found) or read_findings(folder)
+    print_findings(replace(found, sentences=(*found.sentences, *filter(None, [not_beside(results)]))), console)
+    console.print(f"Report: {folder.report}", soft_wrap=True)
 
 
 def write_report(folder: RunFolder, place: Path | None = None, found: tuple[Results, Findings] | None = None) -> None:
@@ -95,7 +106,7 @@ def _in_words(value: object) -> str:
 
 def write_page(findings: Findings, path: Path, command: str) -> None:
     """Write the findings of a command, such as "compare", as a page. Raises EvenhandError where it can't be written."""
-    write_whole(path, render("findings.html.jinja", findings=findings, command=command))
+    write_whole(path, render("page.html.jinja", findings=findings, command=command))
 
 
 def is_page(command: str, path: Path) -> bool:

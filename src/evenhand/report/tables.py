@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -101,13 +105,38 @@ class Table:
 
     def to_csv(self) -> str:
         """The frame as CSV; text that a spreadsheet would compute is escaped, numbers are not."""
-        from evenhand.row_files.spreadsheets import escaped  # imports numpy, which the import of a benchmark needn't
 
         def safe(value: object) -> object:
             return escaped(value.replace("\0", "␀")) if isinstance(value, str) else value
 
         frame = self.to_frame(object)
         return str(frame.map(safe).rename(columns=safe).to_csv(index=False, lineterminator="\r\n"))
+
+
+# Excel, LibreOffice and Google Sheets compute a cell such as =HYPERLINK(…); an apostrophe before it makes it a text.
+# Before a sign they skip blanks, controls and invisible characters; a full-width sign is a sign.
+_BEFORE = r"[\s\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u2069\ufeff]*"
+_SIGNS = "=+\\-@＝＋－＠﹢﹣﹦﹫−"
+_COMPUTED = re.compile(rf"'*(?:[\t\r\n]|{_BEFORE}[{_SIGNS}])")
+
+
+def escaped(cell: str) -> str:
+    """Escape a cell of CSV that a spreadsheet would compute; one that is escaped gets another apostrophe."""
+    return "'" + cell if _COMPUTED.match(cell) else cell
+
+
+def unescaped(cell: str) -> str:
+    """Undo `escaped`; a cell whose apostrophe a spreadsheet took away is right already."""
+    return cell[1:] if cell.startswith("'") and _COMPUTED.match(cell) else cell
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write CSV of texts, names of columns escaped, too. NUL, which ends a text for many readers, becomes ␀."""
+    file = io.StringIO(newline="")
+    # These ends of lines make it quote both characters inside cells.
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerows([escaped(cell.replace("\0", "␀")) for cell in row] for row in [columns, *rows])
+    return file.getvalue()
 
 
 def _value(value: float | str | None, numeric: bool = True) -> float | str | None:

@@ -1,7 +1,4 @@
-"""The one place that knows CSV, JSON and parquet: `rows` reads a file whole, `records` one of any size bit by bit.
-
-What columns mean is their readers' to know.
-"""
+"""CSV, JSON and parquet: `rows` reads a file whole, `records` one of any size record by record."""
 
 from evenhand.row_files.rows import Rows, as_text, read_rows
 

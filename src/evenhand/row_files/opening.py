@@ -1,4 +1,4 @@
-"""What a file must be before it is read, and the errors that say what it is instead."""
+"""Open a file of rows, or say what it is instead."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ PARQUET_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)  # the 
 
 @contextmanager
 def opened(path: Path, suffixes: Sequence[str], plural: str, one: str = "one file") -> Iterator[BinaryIO]:
-    """The file, to be read within. plural: what its rows are, for errors ("texts"). one: how many files are accepted.
+    """Open a file within the block. plural: what its rows are, for errors ("texts"). one: how many files are accepted.
 
-    Raises UsageError for one that is absent, no file or of another suffix, and EvenhandError where the system does not
-    let us read.
+    Raises UsageError for a missing file, a folder or device, and another suffix; EvenhandError where it can't be read.
     """
     if os.path.isdir(path):  # Path.is_dir raises for some paths that can't be one
         raise UsageError(f"{path} is a folder; name {one} of {plural} in it")
@@ -44,7 +43,7 @@ def opened(path: Path, suffixes: Sequence[str], plural: str, one: str = "one fil
 
 
 def refuse_twice(paths: Iterable[Path], plural: str) -> None:
-    """Raises UsageError where a file is named twice, by whatever names: it would count twice."""
+    """Raise UsageError where a file is given twice, by any names: it would count twice."""
     seen: dict[str, Path] = {}
     for path in paths:
         if "\0" in str(path):
@@ -61,7 +60,7 @@ def broken(path: Path, kind: str, what: str) -> UsageError:
 
 @contextmanager
 def reading_parquet(path: Path) -> Iterator[None]:
-    """Raises UsageError for what pyarrow can't read within."""
+    """Raise UsageError for what pyarrow can't read within the block."""
     try:
         yield
     except PARQUET_ERRORS as error:

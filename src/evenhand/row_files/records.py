@@ -1,4 +1,4 @@
-"""Records of a JSON, JSONL or parquet file of any size, one after another; what can't be read is named, not fatal."""
+"""Records of a JSONL or parquet file of any size, or of a JSON array; what can't be read is named, not fatal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ROWS = 1024  # of a parquet row group in memory at once
 
 
 def check(path: Path, columns: Sequence[str], plural: str) -> None:
-    """Raises as `opened` does, and UsageError for UTF-16, broken parquet, and parquet that has none of the columns.
+    """Check a file before the first is read.
 
-    For all files before the first is read.
+    Raises as `opened` does, and UsageError for UTF-16, broken parquet, and parquet that has none of the columns.
     """
     with opened(path, SUFFIXES, plural, "files") as file:
         if _is_parquet(path):
@@ -34,9 +34,9 @@ def check(path: Path, columns: Sequence[str], plural: str) -> None:
 
 
 def records(path: Path, columns: Sequence[str], plural: str) -> Iterator[object]:
-    """Of a file that was checked, every record, or a Skipped. Raises EvenhandError where it can't be read on.
+    """Yield every record of a file that was checked, or a Skipped. Raises EvenhandError where it can't be read on.
 
-    columns: those wanted; of parquet, no others are read. plural: what records are, for errors ("captions").
+    columns: those to read of parquet. plural: what records are, for errors ("captions").
     """
     with opened(path, SUFFIXES, plural) as file:
         if _is_parquet(path):
@@ -47,7 +47,7 @@ def records(path: Path, columns: Sequence[str], plural: str) -> Iterator[object]
 
 
 def listed(names: Iterable[object]) -> str:
-    """No more than a line. Half characters, which JSON can spell, can't be printed."""
+    """List names in one line, without half characters, which can't be printed."""
     some = ", ".join(str(name) for name, _ in zip(names, range(20)))
     return textwrap.shorten(some.encode("utf-8", "replace").decode("utf-8"), 200, placeholder=" …") or "none"
 

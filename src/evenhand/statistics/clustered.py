@@ -33,7 +33,6 @@ __all__ = [
     "Mean",
     "clustered_error",
     "clustered_mean",
-    "crossed_mean",
     "error_of",
     "lasting_share",
     "paired_difference",
@@ -177,42 +176,6 @@ def paired_difference(
 def smallest_p(n_clusters: int) -> float:
     """The smallest p-value of exchanging two sides for whole clusters: none and all of 2ⁿ ways are as different."""
     return min(1.0, 2.0 ** (1 - n_clusters))
-
-
-def crossed_mean(
-    values: pd.Series, clusters: pd.Series, crossed: pd.Series, strata: pd.Series | None = None,
-    within: tuple[float, float] | None = None, weights: pd.Series | None = None,
-) -> Mean:  # fmt: skip
-    """Mean of values (n,), NaN left out, of rows that cluster in two ways, with a 95 % interval (`errors`).
-
-    weights (n,): of rows; None: all count alike.
-
-    strata (n,): of clusters, among which alone they would be drawn anew, where they are as even as the design has them.
-    within: the least and the most that a value can be; a range about 0 is one of differences.
-    """
-    least, most = (0.0, 1.0) if within is None else within
-    span = max(abs(least), most) if least < 0 else most - least
-    base = 0.0 if least < 0 else least
-    one = clusters.map(lambda _: 0) if strata is None else strata
-    ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
-    share = (values.astype(float) - base) / span
-    weight = share.notna().astype(float) if weights is None else weights.astype(float).where(share.notna(), 0.0)
-    cells = pd.DataFrame({"part": (weight * share).fillna(0.0), "whole": weight, "asked": 1.0})
-    cells = cells.groupby(ways).sum()
-    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
-    part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
-    stratum = balanced(stratum, asked[:, 0])
-    found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
-    mean = ratio(part.sum(axis=0), whole.sum(axis=0))
-    if within is None:
-        spread = no_spread(float(found.errors[0]), float(mean[0]))
-        [ends] = np.full((1, 2), math.nan) if spread else found.interval(mean)
-    else:
-        [ends] = found.interval_between(mean, -1, 1) if least < 0 else found.interval_of_shares(mean)
-    read = values.notna().to_numpy()
-    n_clusters = int(clusters[read].nunique(dropna=False))
-    estimate, low, high = (float(base + span * each) for each in (mean[0], *ends))
-    return Mean(estimate, low, high, int(read.sum()), n_clusters)
 
 
 def clustered_error(

@@ -71,16 +71,17 @@ class RowMean(Statistic):
                 yield groups, rows.merge(other[["id", "value"]], on="id", suffixes=("_first", "_second"))
 
     def _estimate(self, rows: pd.DataFrame) -> Estimate:
-        from evenhand.statistics.clustered import clustered_mean, crossed_mean
-
         if "crossed" in rows:
             ways = rows["cluster"], rows["crossed"], rows.get("stratum")
             found = crossed_mean(rows["value"], *ways, within=self.range, weights=rows.get("weight"))
         else:
-            found = clustered_mean(rows["value"], rows["cluster"], self.range, rows.get("weight"))
+            from evenhand.statistics.clustered import clustered_mean
+
+            mean = clustered_mean(rows["value"], rows["cluster"], self.range, rows.get("weight"))
+            found = mean.estimate, mean.low, mean.high
         read = rows["read"] if "read" in rows else rows["value"].notna()
         n_clusters, asked = (int(each.nunique(dropna=False)) for each in (rows.loc[read, "cluster"], rows["cluster"]))
-        return Estimate(found.estimate, found.low, found.high, len(rows), int(read.sum()), n_clusters, asked)
+        return Estimate(*found, len(rows), int(read.sum()), n_clusters, asked)
 
     def mirrored(self, sample: Sample) -> Sample:
         return Sample(sample.rows, sample.design, -sample.sign)
@@ -88,6 +89,46 @@ class RowMean(Statistic):
 
 def _ways(both: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, pd.Series | None]:
     return both["cluster"], both.get("stratum"), both.get("crossed")
+
+
+def crossed_mean(
+    values: pd.Series, clusters: pd.Series, crossed: pd.Series, strata: pd.Series | None = None,
+    within: tuple[float, float] | None = None, weights: pd.Series | None = None,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Mean of values (n,), NaN left out, of rows that cluster in two ways, and its 95 % interval (`crossed.errors`).
+
+    Args:
+        strata: (n,) of clusters: new clusters are sampled within each, where they are as even as the design has them.
+        within: the least and the most that a value can be; a range about 0 is one of differences.
+        weights: (n,) of rows; None: all count alike.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from evenhand.statistics.crossed import balanced, errors, influences
+    from evenhand.statistics.resampling import no_spread, ratio
+
+    least, most = (0.0, 1.0) if within is None else within
+    span = max(abs(least), most) if least < 0 else most - least
+    base = 0.0 if least < 0 else least
+    one = clusters.map(lambda _: 0) if strata is None else strata
+    ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
+    share = (values.astype(float) - base) / span
+    weight = share.notna().astype(float) if weights is None else weights.astype(float).where(share.notna(), 0.0)
+    cells = pd.DataFrame({"part": (weight * share).fillna(0.0), "whole": weight, "asked": 1.0})
+    cells = cells.groupby(ways).sum()
+    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
+    part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
+    stratum = balanced(stratum, asked[:, 0])
+    found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
+    mean = ratio(part.sum(axis=0), whole.sum(axis=0))
+    if within is None:
+        spread = no_spread(float(found.errors[0]), float(mean[0]))
+        [ends] = np.full((1, 2), math.nan) if spread else found.interval(mean)
+    else:
+        [ends] = found.interval_between(mean, -1, 1) if least < 0 else found.interval_of_shares(mean)
+    estimate, low, high = (float(base + span * each) for each in (mean[0], *ends))
+    return estimate, low, high
 
 
 def row_values(sample: Sample, value: pd.Series, crossed: bool = True) -> pd.DataFrame:

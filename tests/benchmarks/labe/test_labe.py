@@ -779,7 +779,7 @@ OF_TEXTS = {"texts": "x.csv"}
         ({"text_column": "review"}, "would do nothing without --texts"),
         ({"group_column": "field"}, "would do nothing without --texts"),
         ({"preprocess": "ratemyprofessor"}, "would do nothing without --texts"),
-        ({"model": "stub:first", "sample": 12}, "a multiple of 8, the number of groups, up to 2,400 is accepted"),
+        ({"model": "stub:first", "sample": 12}, "a multiple of 8, the number of groups, up to 2,400"),
         ({"model": "stub:first", "sample": 608, "configs": ("professor_review",)}, "up to 600 is accepted"),
         ({"model": "stub:first", "sample": 8, "configs": ("biografy",)}, "did you mean 'biography'"),
         ({"model": "stub:first", "protocol": "choose"}, "use --protocol generate"),

@@ -14,6 +14,7 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import compare
 from tests.benchmarks.mllm_stereotypes.placeholders import PLACEHOLDERS
+from tests.edited_runs import write_predictions
 from tests.scripted_models import Scripted
 
 DRAWINGS = 4  # of the ten of a trait: few enough to count by hand
@@ -244,7 +245,7 @@ def test_results_tell_who_is_in_it(persona, agreed):
 def test_a_rehearsal_stays_one(faces, agreed, tmp_path):
     runs = faces("left"), faces("on the left")
     frame = pd.read_parquet(runs[0] / "predictions.parquet")
-    frame.assign(rehearsal=False).to_parquet(runs[0] / "predictions.parquet")
+    write_predictions(runs[0], frame.assign(rehearsal=False))
     folder, results, predictions = agreed(*runs)
     assert results.rehearsal
     assert predictions["rehearsal"].all()
@@ -298,7 +299,7 @@ def test_what_models_said_is_escaped_in_the_report(persona, agreed):
     for run in runs:
         frame = pd.read_parquet(run / "predictions.parquet")
         frame["prompt"] = "<script>alert(1)</script>"
-        frame.to_parquet(run / "predictions.parquet")
+        write_predictions(run, frame)
         results = json.loads((run / "results.json").read_text())
         results["model_name"] = "<script>alert(2)</script>"
         (run / "results.json").write_text(json.dumps(results))
@@ -386,9 +387,9 @@ def test_other_orders_of_the_same_terms_are_other_queries(persona, agreed):
 def test_predictions_of_another_version_are_refused(persona, refused):
     runs = persona("M"), persona("F")
     frame = pd.read_parquet(runs[1] / "predictions.parquet")
-    frame.drop(columns="chosen").to_parquet(runs[1] / "predictions.parquet")
+    write_predictions(runs[1], frame.drop(columns="chosen"))
     assert "it has no 'chosen'" in refused(*runs, error=EvenhandError)
-    pd.concat([frame, frame]).to_parquet(runs[1] / "predictions.parquet")
+    write_predictions(runs[1], pd.concat([frame, frame]))
     assert "it has an id twice" in refused(*runs, error=EvenhandError)
 
 

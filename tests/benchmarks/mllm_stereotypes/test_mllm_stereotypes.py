@@ -23,10 +23,10 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.figure import FigureRow
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
+from evenhand.flow.results import published_beside
 from evenhand.flow.run_folder import RunFolder
 from evenhand.library import DATASETS
 from evenhand.models.request import Reply
-from evenhand.published import published_beside
 from evenhand.report.agreement import distance_from_no_bias
 from evenhand.report.comparison import compare
 from tests.benchmarks.mllm_stereotypes.placeholders import PLACEHOLDERS, shown, undecoded, unspliced

@@ -12,7 +12,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import STAGES
 from evenhand.benchmarks.implicit_bias.interaction import ALONE, LAST_STAGE
 from evenhand.figure import NOTHING, FigureRow, FigureTable, Groups
-from evenhand.published import read_published
+from evenhand.flow.results import read_published
 from evenhand.report.findings import Panel, Plot, Run, not_beside_them, whiskers
 from evenhand.report.layout import Show, shown
 from evenhand.report.tables import Cell, Table

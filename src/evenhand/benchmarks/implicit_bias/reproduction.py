@@ -11,8 +11,8 @@ from evenhand.benchmarks.implicit_bias.comparing import SCORE_COLUMNS, figure_ce
 from evenhand.benchmarks.implicit_bias.figures import OF_SHARES, STAGES
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
 from evenhand.figure import Groups
+from evenhand.flow.results import published_beside
 from evenhand.flow.run_folder import RunFolder
-from evenhand.published import published_beside
 from evenhand.report.differences import FigureKey, differences
 from evenhand.report.findings import Run
 from evenhand.report.layout import Show

@@ -21,9 +21,9 @@ from evenhand.benchmarks.labe.options import LabeOptions, Preprocess
 from evenhand.benchmarks.labe.reading import TEXTS
 from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.flow.configuration import RunConfig
+from evenhand.flow.results import PUBLISHED_FILE, read_published
 from evenhand.language_agency.recipes import is_papers_bert
 from evenhand.language_agency.sentences import SPLITTERS
-from evenhand.published import NAME, read_published
 
 if TYPE_CHECKING:
     from evenhand.language_agency.sentences import SplitterName
@@ -43,7 +43,7 @@ def published_records(config: Config) -> list[dict[str, Any]]:
     options = config.options
     study = options.preprocess if options.texts else "all" if options.sample is None else config.mitigation or "sample"
     text_types = (TEXTS,) if options.texts else config.configs
-    records = read_published(Path(__file__).with_name(NAME), study=study)
+    records = read_published(Path(__file__).with_name(PUBLISHED_FILE), study=study)
     return [
         {name: value for name, value in each.items() if name != "study"}
         for each in records

@@ -32,9 +32,9 @@ from evenhand.benchmarks.mllm_stereotypes.options import (
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
+from evenhand.flow.results import published_beside
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
 from evenhand.paths import typed_path
-from evenhand.published import published_beside
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,6 +21,6 @@ def ensemble_command(arguments: Sequence[str], console: Console) -> None:
     parsed = parser.parse_args(list(arguments))
 
     from evenhand.benchmarks.mllm_stereotypes.ensemble import ensemble
-    from evenhand.report.commands import print_found
+    from evenhand.report.pages import print_found
 
     print_found(ensemble(parsed.runs, parsed.output), console)

@@ -11,7 +11,7 @@ from evenhand.benchmark import Comparing
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.options import CONFIGS, DATASET, OF_BOTH, describe_config
 from evenhand.benchmarks.mllm_stereotypes.statistics import pair_answers, score_differences
-from evenhand.published import NAME, read_published
+from evenhand.flow.results import PUBLISHED_FILE, read_published
 from evenhand.report.differences import headline, paired_groups
 from evenhand.report.findings import Panel, Run, not_beside_them
 from evenhand.report.layout import side_by_side
@@ -20,7 +20,7 @@ from evenhand.report.tables import Cell, Table, count
 if TYPE_CHECKING:
     from evenhand.figure import Sample
 
-PUBLISHED = Path(__file__).with_name(NAME)
+PUBLISHED = Path(__file__).with_name(PUBLISHED_FILE)
 SCORES = ("association_score", "association_score_answered")
 CHANGES = tuple(f"change_of_{key}" for key in SCORES)
 DIGITS = 4

@@ -25,8 +25,7 @@ from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
-from evenhand.report.tables import Cell, Table, count
-from evenhand.row_files.spreadsheets import csv_text
+from evenhand.report.tables import Cell, Table, count, csv_text
 from evenhand.whole_files import explained, write_whole
 
 GENERATED, KEPT = 400, 200  # of each trait (section 4)

@@ -25,7 +25,7 @@ from evenhand.hub.leaderboard.page import GENERATOR, REHEARSAL, TEMPLATES, Links
 from evenhand.hub.leaderboard.records import FAULTS, Record
 from evenhand.hub.leaderboard.sources import build_run_record, read_content
 from evenhand.report.pages import write_report
-from evenhand.row_files.spreadsheets import escaped
+from evenhand.report.tables import escaped
 from evenhand.terminal import shown
 from evenhand.whole_files import explained, write_whole
 

@@ -18,8 +18,8 @@ from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.run_folder import RunFolder
 from evenhand.library import dataset_names, load_dataset, packaged_dataset_names
 from evenhand.paths import typed_path
+from evenhand.report.tables import csv_text, unescaped
 from evenhand.row_files import as_text, read_rows
-from evenhand.row_files.spreadsheets import csv_text, unescaped
 from evenhand.tools.annotation.dataset_items import Item, Shown
 from evenhand.whole_files import write_whole
 

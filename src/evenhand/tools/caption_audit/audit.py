@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenhand.at_work import SILENT_FOR
-from evenhand.bars import Bar
 from evenhand.errors import UsageError
 from evenhand.flow.results import without_nan
+from evenhand.progress import SILENT_FOR, Bar
 from evenhand.report.tables import Cell, Table, count
 from evenhand.row_files.json_values import Skipped
 from evenhand.row_files.opening import refuse_twice

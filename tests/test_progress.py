@@ -16,13 +16,11 @@ from contextlib import contextmanager, redirect_stderr
 
 import pytest
 
-from evenhand.at_work import AtWork
-from evenhand.bars import Bar, write_line
 from evenhand.cli import COMMANDS, Command, main
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
-from evenhand.flow.progress import ProgressBar
 from evenhand.flow.runner import Step
+from evenhand.progress import AtWork, Bar, ProgressBar, write_line
 from evenhand.terminal import Terminal
 from evenhand.trainers.progress import TrainingBar
 
@@ -30,8 +28,7 @@ from evenhand.trainers.progress import TrainingBar
 @pytest.fixture(autouse=True)
 def drawn_each_second(monkeypatch):
     """As on a terminal; in a log it would be each ten."""
-    for module in ("at_work", "bars"):
-        monkeypatch.setattr(f"evenhand.{module}.drawn_every", lambda: 0.1)
+    monkeypatch.setattr("evenhand.progress.drawing_interval", lambda: 0.1)
 
 
 def wait_for(said, words):
