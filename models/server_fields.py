@@ -68,8 +68,8 @@ _REFUSES = re.compile(
 _SCHEMA = re.compile(r"response.?format|json.?schema|structured.?output|guided|grammar", re.IGNORECASE)
 # How servers name a field in an error: 'seed', `seed`, "argument supplied: seed", "seed: …", "seed is not …".
 _NAMES = (
-    r"""['"`]{0}['"`]|\b(?:supplied|model|names?|(?:argument|parameter|field|propert|input)\w*):?\s+(?:\w+,\s*)*{0}\b|"""
-    r"""(?:^|\s){0}(?::| is not| is un| must| should)|support (?:the )?{0}\b"""
+    r"""['"`]{0}['"`]|\b(?:supplied|this model:|names?|(?:argument|parameter|field|propert|input)\w*):?\s+(?:\w+,\s*)*{0}\b|"""
+    r"""(?:^|->|\n)(?:\s|the\s)*{0}(?::| is not| is un| must| should)|support (?:the )?{0}\b"""
 )
 _ECHO = re.compile(r"expected one of|['\"]input['\"]")  # behind these other fields, or what was sent, may be named
 

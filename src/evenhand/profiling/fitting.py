@@ -60,6 +60,9 @@ def configure(
         raise UsageError(f"{name} needs a model that can {' or '.join(needed)}, and {model} can't")
     own = own_options(name, options)
     chosen: dict[str, Any] = {**benchmark.configuring.part(asked, own).options, **own}
+    writes = next(each for each in card.protocols if NEEDS[each] in asked.can) == "generate"  # type: ignore[index]
+    if writes and options.temperature is not None:
+        chosen["temperature"] = options.temperature
     config = run_config(
         name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
         model_options=options.model_options, **chosen,
