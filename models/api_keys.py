@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import html
 import ipaddress
+import json
 import logging
 import os
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, quote, urlsplit
@@ -45,20 +45,15 @@ class Key:
     def masked(self, text: str) -> str:
         """Return the text with the key, plain or escaped as in URLs, HTML or JSON, replaced by "[key]"."""
         if self.secret:
-            for form in (self.secret, quote(self.secret, safe=""), html.escape(self.secret), self._in_json):
+            in_json = json.dumps(self.secret)[1:-1]
+            forms = (quote(self.secret, safe=""), html.escape(self.secret), in_json, in_json.replace("/", "\\/"))
+            for form in (self.secret, *forms):
                 text = text.replace(form, "[key]")
         return text
 
     def masked_reply(self, text: str) -> str:
         """Mask the key in a model's reply, which may hold words as short as "EMPTY"."""
         return self.masked(text) if len(self.secret) >= _LONG_ENOUGH else text
-
-    def stands_in(self, text: str) -> bool:
-        return self.masked_reply(text) != text
-
-    @property
-    def _in_json(self) -> str:
-        return self.secret.replace("\\", "\\\\").replace('"', '\\"').replace("/", "\\/")
 
 
 def key_for(url: SplitResult, variable: str | None = None) -> Key:
@@ -122,12 +117,11 @@ def _read_keys(name: str) -> dict[tuple[str, int | None], Key]:
         if not path.is_file():
             raise OSError
         text = path.read_text(encoding="utf-8-sig")
-        mode = path.stat().st_mode
     except (OSError, ValueError):  # ValueError: a NUL in the name, or no UTF-8
         raise ModelError(
             f"{KEYS_FILE} names no file of keys that can be read: lines HOST[:PORT] KEY in UTF-8"
         ) from None
-    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if os.name == "posix" and path.stat().st_mode & 0o077:
         logger.warning("the file that %s names can be read by others than its owner: chmod 600 it", KEYS_FILE)
     keys: dict[tuple[str, int | None], Key] = {}
     for number, line in enumerate(text.split("\n"), 1):

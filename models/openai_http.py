@@ -46,15 +46,13 @@ class Stopped(Exception):
 
 
 class RetriesExhausted(ModelError):
-    """Every attempt failed. lasting: as of Retryable."""
-
-    def __init__(self, words: str, lasting: bool = False):
-        super().__init__(words)
-        self.lasting = lasting
+    """Every attempt failed; the last one's Retryable is its cause."""
 
 
 class Unreachable(ModelError):
     """No connection to the server was ever made."""
+
+    pause, lost = None, False
 
 
 class Retryable(Exception):
@@ -113,8 +111,6 @@ class JsonServer:
     def __init__(self, url: str, options: ServerOptions = DEFAULT_OPTIONS):
         parts = _checked(url)
         self.key = api_keys.key_for(parts, options.api_key_env)
-        if self.key.stands_in(url):
-            raise ModelError(f"the model's URL holds the key in {self.key.source}: remove it, it is sent in a header")
         self.url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
         self._root = self.url.removesuffix("/v1")
         self._query = f"?{parts.query}" if parts.query else ""
@@ -136,13 +132,8 @@ class JsonServer:
                 verify=_certificates(),
             )
         except (httpx.InvalidURL, ValueError, ImportError):  # their words may hold a proxy's password
-            raise ModelError(
-                "the environment's proxies can't be used: http_proxy, https_proxy and all_proxy take http://HOST:PORT "
-                "(socks5:// where socksio is installed), no_proxy takes hosts; fix or unset them"
-            ) from None
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r})"
+            proxies = "http_proxy, https_proxy and all_proxy take http://HOST:PORT, no_proxy takes hosts"
+            raise ModelError(f"the environment's proxies can't be used: {proxies}; fix or unset them") from None
 
     def close(self) -> None:
         self._client.close()
@@ -167,16 +158,14 @@ class JsonServer:
             try:
                 return attempt()
             except Retryable as error:
-                pause = error.pause
-                if pause is not None and pause > options.timeout:
-                    raise RetriesExhausted(
-                        f"{error}. The server asks to wait {pause:,.0f} s, longer than --timeout {options.timeout:g}: "
-                        "run the same command again then, or now with a larger --timeout"
-                    ) from None
+                asked, pause = error.pause, min(options.backoff * 2.0 ** (number - 1), _LONGEST_PAUSE)
+                if asked is not None and asked > options.timeout:
+                    wait = f"The server asks to wait {asked:,.0f} s, longer than --timeout {options.timeout:g}"
+                    later = "run the same command again then, or now with a larger --timeout"
+                    raise RetriesExhausted(f"{error}. {wait}: {later}") from error
                 if number == options.attempts:
-                    raise RetriesExhausted(f"{error} (attempts: {number})", error.lasting) from None
-                if pause is None:
-                    pause = min(options.backoff * 2.0 ** (number - 1), _LONGEST_PAUSE)
+                    raise RetriesExhausted(f"{error} (attempts: {number})") from error
+                pause = pause if asked is None else asked
                 if time.monotonic() >= self._said + _QUIET_FOR:
                     self._said = time.monotonic()
                     logger.warning("%s; next attempt in %.1f s (%d of %d)", error, pause, number + 1, options.attempts)
@@ -213,7 +202,7 @@ class JsonServer:
         answer = Answer(_status(status, said), said, text, headers.get("Location", ""))
         if answer.status in _RETRIED and not answer.says_no_credit:
             what = f"{about}: {self.url} {self.described(answer)}"
-            raise Retryable(what, _requested_pause(headers), lasting=answer.status in _UNABLE)
+            raise Retryable(what, _seconds(headers.get("Retry-After", "")), lasting=answer.status in _UNABLE)
         return answer
 
     def check(self, answer: Answer, about: str) -> None:
@@ -233,11 +222,9 @@ class JsonServer:
         """ "answered 404 (Not Found): the server's own words", cut to 300 characters."""
         phrase = httpx.codes.get_reason_phrase(answer.status)
         name = f"{answer.status} ({phrase})" if phrase else f"{answer.status}"
-        if 300 <= answer.status < 400:
-            return (
-                f"answered {name}: it redirects to {self.cleaned(answer.location) or 'nowhere'}, which is not followed,"
-                " so that no key goes elsewhere; give the final URL"
-            )
+        if 300 <= answer.status < 400:  # a key goes to its own host alone
+            target = self.cleaned(answer.location) or "nowhere"
+            return f"answered {name}: it redirects to {target}, which is not followed; give the final URL"
         return f"answered {name}: {self.cleaned(answer.message) or 'no words'}"
 
     def cleaned(self, text: str) -> str:
@@ -309,12 +296,6 @@ def _status(status: int, content: object) -> int:
     error = content.get("error") if status == 200 and isinstance(content, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) and 400 <= code < 600 else status
-
-
-def _requested_pause(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait; OpenAI and Azure give milliseconds, too, which are finer."""
-    finer = _seconds(headers.get("retry-after-ms", ""))
-    return _seconds(headers.get("Retry-After", "")) if finer is None else finer / 1000
 
 
 def _seconds(retry_after: str) -> float | None:

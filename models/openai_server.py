@@ -19,7 +19,6 @@ from evenhand.models.metered_server import CHAT, Asker, MeteredServer
 from evenhand.models.openai_http import JsonServer
 from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import completion_tokens, read_reply
-from evenhand.models.pace import Pace
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
 from evenhand.models.server_choices import (
@@ -31,7 +30,7 @@ from evenhand.models.server_choices import (
     find_way,
 )
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
-from evenhand.models.spending import Spending, price_of
+from evenhand.models.spending import Pace, Spending, price_of
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading
@@ -41,7 +40,6 @@ _Done: TypeAlias = "queue.SimpleQueue[tuple[int, Reply | Unanswerable, int] | Ba
 
 _BATCHES = 8  # in a call, which ends with its slowest request
 _SEEDS = 2**31 - 1  # below it, a seed fits every integer that servers keep it in; a prime, so that all its bits count
-_MOST_NAMED = 20  # models of a server
 
 
 class OpenAIServer:
@@ -66,8 +64,6 @@ class OpenAIServer:
         if options.max_cost is not None and options.prices is None:
             raise ModelError("--max-cost needs --prices FILE, a table of what tokens cost")
         self._server = JsonServer(url, options)
-        if model and self._server.key.stands_in(model):
-            raise ModelError("the model's name holds the key of its server: remove it, it is sent in a header")
         self.batch_size = batch_size
         self.name = model or _only_model(self._server)
         self._extra = options.extra_fields
@@ -127,9 +123,6 @@ class OpenAIServer:
     def identity(self) -> str:
         extra = f" {json.dumps(self._extra, sort_keys=True)}" if self._extra else ""
         return f"{self._server.url}#{self.name}{extra}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.identity!r})"
 
     def close(self) -> None:
         self.__dict__.setdefault("_choices", TopChoices(self.name, {}, "it was closed before that was tried"))
@@ -255,10 +248,9 @@ def _only_model(server: JsonServer) -> str:
     ids = [each.get("id") for each in data if isinstance(each, dict)]
     names = sorted({name for name in ids if isinstance(name, str) and name})
     if len(names) != 1:
-        some = ", ".join(map(server.cleaned, names[:_MOST_NAMED])) or "none"
-        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-        raise ModelError(f"{url} serves {len(names):,} models, not one ({some}{more}); name one: {url}#NAME")
-    if not names[0].isprintable() or server.key.stands_in(names[0]):
+        some = server.cleaned(", ".join(names)) or "none"
+        raise ModelError(f"{url} serves {len(names):,} models, not one ({some}); name one: {url}#NAME")
+    if server.cleaned(names[0]) != names[0]:
         raise ModelError(f"{url} lists a model whose name can't be kept; name one: {url}#NAME")
     return names[0]
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.metered_server import CHAT, Asker
-from evenhand.models.openai_http import RetriesExhausted, Unreachable
+from evenhand.models.openai_http import RetriesExhausted, Retryable, Unreachable
 from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import Malformed, Withheld, first_choice, thought_of
 from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
@@ -34,7 +34,6 @@ from evenhand.models.server_tokens import LocalReader, Reader, ServerReader
 
 logger = logging.getLogger(__name__)
 
-MOST_IDS = 128  # that vLLM takes in one request
 MOST_TOP = 20  # that OpenAI gives
 _FEWEST_TRIED = 20  # requests, none of which could be scored by the likeliest tokens
 TRIAL = Request(
@@ -69,19 +68,16 @@ class CompletionChoices:
         return self._echoed(continuations, ask) if self.way == "echo" else self._by_ids(continuations, ask)
 
     def _by_ids(self, continuations: Sequence[Continuation], ask: Asker) -> tuple[LogProbs, ...]:
-        asked = [
-            (prefix, wanted[start : start + MOST_IDS])
-            for prefix, wanted in wanted_after(continuations).items()
-            for start in range(0, len(wanted), MOST_IDS)
-        ]
-        bodies = [
-            {**self._body(prefix), "logprobs": 1, "logprob_token_ids": some, "return_tokens_as_token_ids": True}
-            for prefix, some in asked
-        ]
-        after: dict[Tokens, dict[int, float]] = {prefix: {} for prefix, _ in asked}
-        with ask.together(bodies) as asks:
-            for body, (prefix, some) in zip(bodies, asked):
-                after[prefix] |= asks("/completions", body, partial(_read_ids, wanted=some))
+        wanted = wanted_after(continuations)
+        fields = {"logprobs": 1, "return_tokens_as_token_ids": True}
+        bodies = {
+            prefix: {**self._body(prefix), **fields, "logprob_token_ids": tokens} for prefix, tokens in wanted.items()
+        }
+        with ask.together([*bodies.values()]) as asks:
+            after = {
+                prefix: asks("/completions", body, partial(_read_ids, wanted=wanted[prefix]))
+                for prefix, body in bodies.items()
+            }
         return tuple(tuple(after[prefix][token] for prefix, token in each.steps) for each in continuations)
 
     def _echoed(self, continuations: Sequence[Continuation], ask: Asker) -> tuple[LogProbs, ...]:
@@ -192,7 +188,9 @@ def find_way(
 
 def _says_nothing(error: Exception) -> bool:
     """Whether an error leaves open what the server can."""
-    return isinstance(error, (Unreachable, LimitReached)) or (isinstance(error, RetriesExhausted) and not error.lasting)
+    cause = error.__cause__
+    busy = isinstance(error, RetriesExhausted) and isinstance(cause, Retryable) and not cause.lasting
+    return busy or isinstance(error, (Unreachable, LimitReached))
 
 
 def _read_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evenhand.models.errors import ModelError
@@ -28,37 +28,27 @@ class Field:
     harmless: object = None
 
 
+_DEFAULT = "replies were drawn at the server's default, usually 1"
+_NO_SCORES = "the server gives no log-probabilities"
 FIELDS = (
     Field("model", "the model's name", "does the server serve the model named after #?"),
     Field("max_tokens", "tokens of a reply at most", instead="max_completion_tokens"),
     Field("max_completion_tokens", "the same, for newer models", "try a smaller --max-new-tokens"),
     Field("stop", "texts that end a reply", note="the server takes no stop texts: replies were cut here"),
-    Field(
-        "temperature",
-        "0: the likeliest token; 1: draws as likely as the model says",
-        "try --temperature 1, the default of most models and the only value that some take",
-        note="the server takes no temperature: replies were drawn at the server's default, usually 1",
-        harmless=1.0,
-    ),
-    Field(
-        "top_p",
-        "draws from the likeliest tokens with this probability together",
-        "remove --top-p",
-        note="the server takes no top_p: replies were drawn at the server's default, usually 1",
-        harmless=1.0,
-    ),
+    Field("temperature", "0: the likeliest token; 1: draws as likely as the model says",
+          "try --temperature 1, the default of most models and the only value that some take",
+          note=f"the server takes no temperature: {_DEFAULT}", harmless=1.0),
+    Field("top_p", "draws from the likeliest tokens with this probability together", "remove --top-p",
+          note=f"the server takes no top_p: {_DEFAULT}", harmless=1.0),
     Field("top_k", "draws from so many likeliest tokens", note="the server takes no top_k: any token could be drawn"),
     Field("seed", "makes a draw repeatable", note="the server takes no seed: these draws can't be repeated"),
-    Field(
-        "response_format",
-        "a JSON schema for the reply",
-        "it was asked to keep to a JSON schema, as vLLM, llama.cpp and OpenAI do: remove --constrain",
-    ),
+    Field("response_format", "a JSON schema for the reply",
+          "it was asked to keep to a JSON schema, as vLLM, llama.cpp and OpenAI do: remove --constrain"),
     Field("chat_template_kwargs", "variables of the chat template", "remove --template-option, --chat-template-kwargs"),
     Field("reasoning_effort", "how much the model thinks", "remove --reasoning-effort, or give a value that it takes"),
-    Field("logprobs", "asks for log-probabilities", note="the server gives no log-probabilities"),
-    Field("top_logprobs", "of so many likeliest tokens", lower=(10, 5), note="the server gives no log-probabilities"),
-)
+    Field("logprobs", "asks for log-probabilities", note=_NO_SCORES),
+    Field("top_logprobs", "of so many likeliest tokens", lower=(10, 5), note=_NO_SCORES),
+)  # fmt: skip
 _BY_NAME = {each.name: each for each in FIELDS}
 _REFUSES = re.compile(
     r"support|unrecogni[sz]ed|unknown|unexpected|extra|invalid|unavailable|not (?:permitted|allowed|find)|cannot|can't|"
@@ -68,8 +58,8 @@ _REFUSES = re.compile(
 _SCHEMA = re.compile(r"response.?format|json.?schema|structured.?output|guided|grammar", re.IGNORECASE)
 # How servers name a field in an error: 'seed', `seed`, "argument supplied: seed", "seed: …", "seed is not …".
 _NAMES = (
-    r"""['"`]{0}['"`]|\b(?:supplied|this model:|names?|(?:argument|parameter|field|propert|input)\w*):?\s+(?:\w+,\s*)*{0}\b|"""
-    r"""(?:^|->|\n)(?:\s|the\s)*{0}(?::| is not| is un| must| should)|support (?:the )?{0}\b"""
+    r"""['"`]{0}['"`]|\b(?:supplied|this model:|names?|(?:argument|parameter|field|propert|input)\w*):?\s+"""
+    r"""(?:\w+,\s*)*{0}\b|(?:^|->|\n)(?:\s|the\s)*{0}(?::| is not| is un| must| should)|support (?:the )?{0}\b"""
 )
 _ECHO = re.compile(r"expected one of|['\"]input['\"]")  # behind these other fields, or what was sent, may be named
 
@@ -118,30 +108,22 @@ def refused_fields(answer: Answer, body: Mapping[str, object]) -> list[str]:
     """Names of the body's fields that an error says the server doesn't take, or not with this value."""
     if answer.status not in (400, 422):
         return []
-    locations = {part for each in _dicts(answer.content) for part in _texts(each.get("loc"))}
-    parameter = answer.error.get("param")
-    words = _ECHO.split(answer.message)[0] if not locations and _REFUSES.search(answer.message) else ""
-    return [
-        name
-        for name in body
-        if name in _BY_NAME
-        and (
-            name in locations
-            or name == parameter
-            or re.search(_NAMES.format(name), words, re.IGNORECASE)
-            or (name == "response_format" and (_SCHEMA.search(str(parameter)) or _SCHEMA.search(answer.message)))
-        )
-    ]
+    locations = {part for each in _details(answer.content) for part in _texts(each.get("loc"))}
+    parameter, message = str(answer.error.get("param")), answer.message
+    words = _ECHO.split(message)[0] if not locations and _REFUSES.search(message) else ""
+
+    def is_named(name: str) -> bool:
+        of_schema = name == "response_format" and _SCHEMA.search(f"{parameter} {message}")
+        return name in locations or name == parameter or bool(of_schema or re.search(_NAMES.format(name), words, re.I))
+
+    return [name for name in body if name in _BY_NAME and is_named(name)]
 
 
-def _dicts(content: object) -> Iterator[dict[str, object]]:
+def _details(content: object) -> list[dict[str, object]]:
     """The entries of an error's detail, as pydantic lists them, wherever a server puts the list."""
     if isinstance(content, dict):
-        for each in map(content.get, ("detail", "error", "message")):
-            yield from _dicts(each)
-        yield content
-    elif isinstance(content, list):
-        yield from (each for each in content if isinstance(each, dict))
+        return [found for name in ("detail", "error", "message") for found in _details(content.get(name))]
+    return [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
 
 
 def _texts(found: object) -> list[str]:

@@ -43,37 +43,24 @@ class ServerOptions:
     """
 
     timeout: float = option(
-        600.0,
-        "time limit of one request, and of a pause that the server asks for",
-        above=0,
-        most=86400,
-        metavar="SECONDS",
-        incidental=True,
-    )
+        600.0, "time limit of one request, and of a pause that the server asks for", above=0, most=86400,
+        metavar="SECONDS", incidental=True,
+    )  # fmt: skip
     attempts: int = option(
         6, "number of times that one request is sent before the run ends", least=1, metavar="N", incidental=True
     )
     backoff: float = option(
-        1.0,
-        "pause before the second attempt; doubles before each further one",
-        least=0,
-        metavar="SECONDS",
+        1.0, "pause before the second attempt; doubles before each further one", least=0, metavar="SECONDS",
         incidental=True,
-    )
+    )  # fmt: skip
     api_key_env: str | None = option(
-        None,
-        "environment variable with the server's key; replaces EVENHAND_API_KEYS",
-        metavar="NAME",
-        parse=variable_name,
-        incidental=True,
-    )
+        None, "environment variable with the server's key; replaces EVENHAND_API_KEYS", metavar="NAME",
+        parse=variable_name, incidental=True,
+    )  # fmt: skip
     max_requests: int | None = option(
-        None,
-        "most requests of this command, failed ones included; the same command then goes on",
-        least=1,
-        metavar="N",
-        incidental=True,
-    )
+        None, "most requests of this command, failed ones included; the same command then goes on", least=1,
+        metavar="N", incidental=True,
+    )  # fmt: skip
     max_total_tokens: int | None = option(
         None, "most tokens of this command, read and written", least=1, metavar="N", incidental=True
     )
@@ -81,11 +68,9 @@ class ServerOptions:
         None, "highest cost of this command by --prices", above=0, metavar="AMOUNT", incidental=True, needs="prices"
     )
     prices: str | None = option(
-        None,
-        "table of prices (CSV or JSON) with the columns model, input and output (of a million tokens), currency",
-        metavar="FILE",
+        None, "table of prices (CSV or JSON): model, input and output (of a million tokens), currency", metavar="FILE",
         incidental=True,
-    )
+    )  # fmt: skip
     requests_per_minute: float | None = option(
         None, "most requests a minute, evenly spaced", above=0, metavar="N", incidental=True
     )
@@ -93,9 +78,7 @@ class ServerOptions:
         None, "most tokens a minute on average, read and written", above=0, metavar="N", incidental=True
     )
     tokenizer: str | None = option(
-        None,
-        "Hub id or folder of the served model's tokenizer, to score options where the server has no /tokenize",
-        metavar="NAME",
+        None, "the served model's tokenizer (Hub id or folder), to score options without /tokenize", metavar="NAME"
     )
     chat_template_kwargs: str | None = option(
         None, "variables of the server's chat template, a JSON object", metavar="JSON", parse=_sorted_json

@@ -1,11 +1,13 @@
-"""What a server was asked for, what that cost, and limits on both."""
+"""What a server was asked for and what that cost; limits on both, and on how fast it is asked."""
 
 from __future__ import annotations
 
 import json
 import math
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,22 +49,17 @@ def price_of(model: str, file: str) -> Price:
     from evenhand.row_files.rows import read_rows
 
     rows = read_rows(Path(typed_path(file)), "price", "prices", edited=True)
-    if missing := [name for name in _COLUMNS if name not in rows.columns]:
-        raise ModelError(f"--prices {file} has no column {missing[0]}; expected: {', '.join(_COLUMNS)}")
-    found = [row for name, *row in zip(*(rows.words(name) for name in _COLUMNS)) if name == model]
-    if len(found) != 1:
-        raise ModelError(f"--prices {file} has {len(found) or 'no'} rows of {model!r}; expected one")
-    read, written, currency = found[0]
-    try:
+    columns = [rows.words(name) for name in _COLUMNS if name in rows.columns]
+    found = [row for row in zip(*columns) if row[0] == model and len(row) == len(_COLUMNS)]
+    with suppress(ValueError):
+        [(_, read, written, currency)] = found
         price = Price(float(read), float(written), currency)
-    except ValueError:
-        price = Price(math.nan, math.nan, "")
-    if not (0 <= price.read < math.inf and 0 <= price.written < math.inf and currency):
-        raise ModelError(
-            f"--prices {file}: {model!r} has {read!r}, {written!r}, {currency!r}; expected two numbers of 0 or more "
-            "and a currency's name"
-        )
-    return price
+        if 0 <= price.read < math.inf and 0 <= price.written < math.inf and currency:
+            return price
+    raise ModelError(
+        f"--prices {file} must have one row for {model!r}, with the columns {', '.join(_COLUMNS)}: two prices of a "
+        f"million tokens, 0 or more, and a currency's name; got {found or 'no such row'}"
+    )
 
 
 class Spending:
@@ -112,13 +109,11 @@ class Spending:
         """Count a request that was sent. took: None where it is not known: then all that was held counts."""
         with self._changed:
             self.requests += 1
-            if took is None:
-                self._uncounted += 1
-            else:
-                self._longest = max(self._longest, took.read)
+            self._uncounted += took is None
+            self._longest = max(self._longest, took.read if took else 0)
             self.read += (took or held).read
             self.written += (took or held).written
-        self.release([held])
+            self.release([held])
 
     def release(self, held: Sequence[Usage]) -> None:
         """Give back what is held."""
@@ -142,13 +137,50 @@ class Spending:
         read = self.read + sum(one.read for one in every)
         written = self.written + sum(one.written for one in every)
         cost = self.price.of(read, written) if self.price else 0.0
-        totals = {
-            "max_requests": self.requests + len(every),
-            "max_total_tokens": read + written,
-            "max_cost": cost,
-        }
+        totals = {"max_requests": self.requests + len(every), "max_total_tokens": read + written, "max_cost": cost}
         for name, total in totals.items():
             limit = getattr(options, name)
             if limit is not None and total > limit:
                 return f"--{name.replace('_', '-')} {limit:,}"
         return None
+
+
+class Pace:
+    """How fast a server is asked, by all threads together. None: without a limit.
+
+    Requests are spaced evenly: servers take "600 a minute" as ten a second. How many tokens a request takes is known
+    after its reply: the next request waits until they would have been read and written at that speed.
+    """
+
+    def __init__(
+        self,
+        requests_a_minute: float | None = None,
+        tokens_a_minute: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._of_request = 60.0 / requests_a_minute if requests_a_minute else 0.0
+        self._of_token = 60.0 / tokens_a_minute if tokens_a_minute else 0.0
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._next_request = self._next_tokens = self._held_until = clock()
+
+    def wait(self, stop: threading.Event) -> None:
+        """Wait until the next request may be sent, or `stop` is set."""
+        while True:
+            with self._lock:
+                now = self._clock()
+                turn = max(now, self._next_request, self._next_tokens, self._held_until)
+                self._next_request = turn + self._of_request
+            if turn > now:
+                stop.wait(turn - now)
+            if stop.is_set() or turn >= self._held_until:
+                return  # else the server asked to wait longer in the meantime
+
+    def hold(self, seconds: float) -> None:
+        """Send no further request before so many seconds have passed."""
+        with self._lock:
+            self._held_until = max(self._held_until, self._clock() + seconds)
+
+    def spent(self, tokens: int) -> None:
+        with self._lock:
+            self._next_tokens = max(self._clock(), self._next_tokens) + self._of_token * tokens

@@ -195,9 +195,6 @@ def test_a_key_shows_itself_nowhere():
     assert SECRET not in f"{key} {key!r} {[key]}"
     assert key.masked(f"<{SECRET}> sk-hidden%2F0123456789 sk-hidden\\/0123456789") == "<[key]> [key] [key]"
     assert Key('sk-&"12345').masked('sk-&amp;&quot;12345 sk-&\\"12345') == "[key] [key]"
-    assert key.stands_in(f"a{SECRET}b")
-    assert not key.stands_in("sk-hidden")
-    assert not Key().stands_in("anything")
     assert Key().masked("anything") == "anything"
     assert (Key("x").masked("axe"), Key("x").masked_reply("axe")) == ("a[key]e", "axe")
 

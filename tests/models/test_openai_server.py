@@ -447,8 +447,6 @@ def test_patience_ends(serve):
         ({}, [1.0, 2.0, 4.0]),  # backoff, twice as long each time
         ({"Retry-After": "5"}, [5.0] * 3),
         ({"Retry-After": "600"}, [600.0] * 3),  # as long as a server may be silent
-        ({"Retry-After": "5", "retry-after-ms": "4321"}, [4.321] * 3),
-        ({"Retry-After": "5", "retry-after-ms": "a while"}, [5.0] * 3),
         ({"Retry-After": "601"}, []),
         ({"Retry-After": "86400"}, []),
         ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, [0.0] * 3),  # long past
@@ -573,16 +571,6 @@ def test_other_hosts_keys_are_not_sent(serve, monkeypatch):
     assert [(each["Authorization"], each["api-key"]) for each in server.headers_of] == [(None, None)] * 2
 
 
-def test_a_key_in_a_model_s_name_is_refused(serve, monkeypatch):
-    monkeypatch.setenv("SERVER_KEY", KEY)
-    server = serve()
-    for url, name in ((f"{server.url}/{KEY}", "tiny"), (server.url, KEY)):
-        with pytest.raises(ModelError, match="holds the key") as error:
-            OpenAIServer(url, name, options=ServerOptions(api_key_env="SERVER_KEY"))
-        assert KEY not in "".join(traceback.format_exception(error.value))
-    assert server.paths == []
-
-
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_nothing_is_followed_to_another_place(serve, monkeypatch, caplog, status):
     monkeypatch.setenv("SERVER_KEY", KEY)
@@ -658,7 +646,7 @@ def test_a_named_model_is_not_looked_up(serve):
     [
         (("b", "a"), r"serves 2 models, not one \(a, b\); name one: .*/v1#NAME"),
         ((), r"serves 0 models, not one \(none\)"),
-        ([f"m{i:02}" for i in range(30)], r"m19 and 10 more\)"),
+        ([f"m{i:02}" for i in range(30)], "serves 30 models"),
         ((None, 3, "", ["x"]), "serves 0 models"),
         (("evil\x1b[2J",), "name can't be kept"),
         ((f"model-{KEY}",), "name can't be kept"),
