@@ -14,9 +14,10 @@ import ipaddress
 import json
 import logging
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import SplitResult, quote
 
 from evenhand.models.errors import ModelError
 from evenhand.models.server_options import variable_name
@@ -24,6 +25,7 @@ from evenhand.models.server_options import variable_name
 KEYS_FILE = "EVENHAND_API_KEYS"
 _OPENAI, _OPENAI_HOST = "OPENAI_API_KEY", "api.openai.com"
 _LONG_ENOUGH = 8  # characters: "EMPTY" and the like are no keys, and may be anyone's words
+_LINE = re.compile(r"(?:(?P<place>(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d+)?)\s+(?P<key>\S+)\s*)?(?:#.*)?", re.ASCII)
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +96,8 @@ def advice(key: Key) -> str:
 
 
 def _find_key(url: SplitResult, variable: str | None) -> Key:
-    host, port = url.hostname or "", url.port or {"https": 443, "http": 80}[url.scheme]
+    port = url.port or {"https": 443, "http": 80}[url.scheme]
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname or ""
     if variable is not None:
         try:
             key = Key(os.environ.get(variable_name(variable), "").strip(), variable)
@@ -104,40 +107,29 @@ def _find_key(url: SplitResult, variable: str | None) -> Key:
             raise ModelError(f"--api-key-env {variable}: that environment variable is not set, or blank")
         return key
     keys = _read_keys(os.environ[KEYS_FILE]) if os.environ.get(KEYS_FILE) else {}
-    found = keys.get((host, port)) or keys.get((host, None))
+    found = keys.get(f"{host}:{port}") or keys.get(host)
     if found is None and (url.scheme, host, port) == ("https", _OPENAI_HOST, 443):
         return Key(os.environ.get(_OPENAI, "").strip(), _OPENAI)
     return found or Key()
 
 
-def _read_keys(name: str) -> dict[tuple[str, int | None], Key]:
-    """Keys by host and port (None: every port). Messages don't repeat the file's name: it may be a misplaced key."""
+def _read_keys(name: str) -> dict[str, Key]:
+    """Keys by HOST or HOST:PORT. Messages don't repeat the file's name: it may be a misplaced key."""
     path = Path(os.path.expanduser(name))
     try:
         if not path.is_file():
             raise OSError
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError):  # ValueError: a NUL in the name, or no UTF-8
-        raise ModelError(
-            f"{KEYS_FILE} names no file of keys that can be read: lines HOST[:PORT] KEY in UTF-8"
-        ) from None
+        raise ModelError(f"{KEYS_FILE} names no readable file of keys: lines HOST[:PORT] KEY in UTF-8") from None
     if os.name == "posix" and path.stat().st_mode & 0o077:
         logger.warning("the file that %s names can be read by others than its owner: chmod 600 it", KEYS_FILE)
-    keys: dict[tuple[str, int | None], Key] = {}
+    keys: dict[str, Key] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        place, *words = line.split() or ["#"]
-        if place.startswith("#"):
-            continue
         where = f"line {number} of the file that {KEYS_FILE} names"
-        try:
-            parts = urlsplit(f"//{place}")
-            host = parts.hostname or "", parts.port
-        except ValueError:
-            host = "", None
-        plain = host[0] and parts.netloc == place and "@" not in place and host not in keys
-        if not plain or len(words) == 0 or (words[1:] and not words[1].startswith("#")):
-            raise ModelError(
-                f"{where} can't be read: expected HOST KEY or HOST:PORT KEY, each host once, # for comments"
-            )
-        keys[host] = Key(words[0], where)
+        found = _LINE.fullmatch(line.strip())
+        if found is None:
+            raise ModelError(f"{where} can't be read: expected HOST KEY or HOST:PORT KEY, and # before comments")
+        if found["key"]:
+            keys[found["place"].lower()] = Key(found["key"], where)
     return keys

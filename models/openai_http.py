@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import math
-import queue
 import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TypeVar, cast
+from typing import TypeVar
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import httpx
@@ -248,22 +248,19 @@ class JsonServer:
 
     def _within_timeout(self, send: Callable[[], T]) -> T:
         """Call it in a thread, which is left alone once time is up: bytes that trickle in one by one never end."""
-        ended: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
+        future: Future[T] = Future()
 
         def run() -> None:
             try:
-                ended.put((send(), None))
+                future.set_result(send())
             except BaseException as error:
-                ended.put((None, error))
+                future.set_exception(error)
 
         threading.Thread(target=run, daemon=True).start()
         try:
-            found, error = ended.get(timeout=self._options.timeout)
-        except queue.Empty:
+            return future.result(self._options.timeout)
+        except TimeoutError:
             raise httpx.ReadTimeout(f"timed out: no whole answer in {self._options.timeout:g} s") from None
-        if error is not None:
-            raise error
-        return cast("T", found)
 
 
 def _checked(url: str) -> SplitResult:
