@@ -25,6 +25,8 @@ class MeteredServer:
     server: JsonServer
     spending: Spending
     pace: Pace
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Fields of every chat completion."""
     fields: ServerFields = field(default_factory=ServerFields)
 
 
@@ -61,13 +63,15 @@ class Asker:
 
     def attempt(self, path: str, values: Mapping[str, object]) -> Answer:
         """Ask once. A chat completion is sent again without the fields that the server refuses."""
-        server, fields = self.metered.server, self.metered.fields
+        server, fields, extra = self.metered.server, self.metered.fields, self.metered.extra
         if path in _BESIDE:
+            if "messages" in values and "chat_template_kwargs" in extra:
+                values = {**values, "chat_template_kwargs": extra["chat_template_kwargs"]}
             return server.ask(path, values, about=self.about, beside=True)
         if path != CHAT:
             return self._counted(path, values)
         while True:
-            body = fields.body(values)
+            body = fields.body({**values, **extra})
             answer = self._counted(path, body)
             refusal = f"{self.about}: {server.url} {server.described(answer)}"
             if failure(answer) != "not_understood" or not fields.adapt(answer, body, refusal):

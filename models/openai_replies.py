@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from evenhand.models import thoughts
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_http import Answer
 from evenhand.models.request import FinishReason, Reply
 from evenhand.models.spending import Usage
+from evenhand.models.thoughts import make_reply
 
 FILTERED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"})
 """Codes of errors by which OpenAI and Azure say that their filter refused a prompt, or a picture in it."""
@@ -64,7 +64,7 @@ def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply:
     if finish in ("abort", "error"):
         raise Malformed(f"a text that broke off ({finish})")
     text = _whole_characters(_text(message.get("content")))
-    reply = thoughts.read_reply(text, "length" if finish == "length" else "stop", thought=thought_of(message))
+    reply = make_reply(text, "length" if finish == "length" else "stop", thought=thought_of(message))
     cut = min((found for each in stop if (found := reply.text.find(each)) >= 0), default=None)
     return reply if cut is None else replace(reply, text=reply.text[:cut], finish_reason="stop")
 

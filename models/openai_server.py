@@ -71,7 +71,7 @@ class OpenAIServer:
         self._options = options
         self.spending = Spending(options, price_of(self.name, options.prices) if options.prices else None)
         pace = Pace(options.requests_per_minute, options.tokens_per_minute)
-        self._metered = MeteredServer(self._server, self.spending, pace)
+        self._metered = MeteredServer(self._server, self.spending, pace, self._extra)
 
     @cached_property
     def can(self) -> frozenset[Ability]:
@@ -110,7 +110,7 @@ class OpenAIServer:
     @cached_property
     def _choices(self) -> CompletionChoices | TopChoices:
         ask = Asker(self._metered, "how options are scored", threading.Event())
-        return find_way(self.name, self._options.tokenizer, self._extra, ask, self._lives)
+        return find_way(self.name, self._options.tokenizer, ask, self._lives)
 
     def _lives(self) -> bool:
         try:
@@ -125,7 +125,7 @@ class OpenAIServer:
         return f"{self._server.url}#{self.name}{extra}"
 
     def close(self) -> None:
-        self.__dict__.setdefault("_choices", TopChoices(self.name, {}, "it was closed before that was tried"))
+        self.__dict__.setdefault("_choices", TopChoices(self.name, "it was closed before that was tried"))
         self._server.close()
 
     def at_once(self, kind: Kind) -> int:
@@ -220,7 +220,7 @@ class OpenAIServer:
         """What is sent; `server_fields.FIELDS` says what each field means."""
         sampling = request.sampling
         fields: dict[str, object] = {"model": self.name, "messages": chat_messages(request.messages)}
-        fields |= {"max_tokens": sampling.max_new_tokens, **self._extra}
+        fields["max_tokens"] = sampling.max_new_tokens
         if sampling.stop:
             fields["stop"] = list(sampling.stop)
         if sampling.temperature is not None:
@@ -265,5 +265,8 @@ class ServerBackend:
         """Raises ModelError as OpenAIServer does, and for a revision."""
         if loading.revision is not None:
             raise ModelError(f"--revision {loading.revision} has no effect: a server has loaded its model; remove it")
+        template = getattr(loading, "template", None)  # variables from --template-option
+        if template is not None:
+            options = replace(options, template_options={**template.variables, **options.template_options})
         url, _, served = name.partition("#")
         return OpenAIServer(url, served or None, batch_size=loading.batch_size, options=options)

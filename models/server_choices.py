@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -99,10 +99,9 @@ class TopChoices:
     A choice's probability is that of the token that is the choice, with or without spaces around it.
     """
 
-    def __init__(self, model: str, extra: Mapping[str, object], why: str):
-        """extra: fields of every chat completion. why: choices can't be scored by /v1/completions."""
-        self._fields = {"model": model, **extra}
-        self._why = why
+    def __init__(self, model: str, why: str):
+        """why: choices can't be scored by /v1/completions."""
+        self._model, self._why = model, why
         self._tried = self._scored = 0
 
     def __str__(self) -> str:
@@ -114,7 +113,7 @@ class TopChoices:
         Raises ModelError where the first requests all come to nothing, and what asking raises.
         """
         drawn = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "logprobs": True, "top_logprobs": MOST_TOP}
-        values = {**self._fields, "messages": chat_messages(request.messages), **drawn}
+        values = {"model": self._model, "messages": chat_messages(request.messages), **drawn}
         try:
             found = ask(CHAT, values, partial(_read_top, choices=request.choices))
         except NoTopLogProbs as error:
@@ -146,12 +145,11 @@ def describe_top_scores(replies: Iterable[Reply]) -> str:
 
 
 def find_way(
-    model: str, tokenizer: str | None, extra: Mapping[str, object], ask: Asker, lives: Callable[[], bool]
+    model: str, tokenizer: str | None, ask: Asker, lives: Callable[[], bool]
 ) -> CompletionChoices | TopChoices:
     """Try what a server can, with a few requests of some ten tokens each.
 
     Args:
-        extra: fields of every chat completion.
         lives: whether the server answers otherwise; called where its tokenizer's place is out of order, which some
             gateways say of places that they don't have.
 
@@ -161,7 +159,7 @@ def find_way(
     """
 
     def top(why: str) -> TopChoices:
-        return TopChoices(model, extra, why)
+        return TopChoices(model, why)
 
     reader: Reader = LocalReader(tokenizer) if tokenizer else ServerReader(model)
     try:

@@ -239,6 +239,15 @@ def test_template_variables_and_effort_are_sent_and_in_the_identity(serve):
     assert body["reasoning_effort"] == "low"
 
 
+def test_template_variables_are_sent_where_a_prompt_is_laid_out(serve):
+    """The prompt of scored options is the one that the model answers."""
+    asked = []
+    routes = {"/tokenize": lambda body: asked.append(body) or Sent({}, 404)}
+    with closing(client(serve(routes=routes), chat_template_kwargs='{"enable_thinking": false}')) as model:
+        assert "choose" not in model.can
+    assert asked[0]["chat_template_kwargs"] == {"enable_thinking": False}
+
+
 def test_what_options_add_is_part_of_what_a_run_is():
     """Replies to other fields are other replies."""
     one, other = (
