@@ -6,9 +6,10 @@ import json
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from evenhand.errors import UsageError
@@ -48,6 +49,7 @@ class OpenAIServer:
     Args:
         model: its name on the server; None: the only one that the server lists.
         batch_size: concurrent requests.
+        template_options: variables of the chat template, sent as chat_template_kwargs with those of `options`.
 
     Raises:
         ModelError: for an invalid URL, a key that can't be sent, prices that can't be read, and, where no model is
@@ -57,7 +59,13 @@ class OpenAIServer:
     whole_calls = False
 
     def __init__(
-        self, url: str, model: str | None = None, *, batch_size: int = 16, options: ServerOptions = DEFAULT_OPTIONS
+        self,
+        url: str,
+        model: str | None = None,
+        *,
+        batch_size: int = 16,
+        options: ServerOptions = DEFAULT_OPTIONS,
+        template_options: Mapping[str, object] = MappingProxyType({}),
     ):
         if batch_size < 1:
             raise ModelError(f"the batch size must be 1 or more, got {batch_size}")
@@ -66,7 +74,9 @@ class OpenAIServer:
         self._server = JsonServer(url, options)
         self.batch_size = batch_size
         self.name = model or _only_model(self._server)
-        self._extra = options.extra_fields
+        variables = {**template_options, **json.loads(options.chat_template_kwargs or "{}")}
+        extra = {"chat_template_kwargs": variables, "reasoning_effort": options.reasoning_effort}
+        self._extra = {name: value for name, value in extra.items() if value}
         self._failures = Failures(self.identity)
         self._options = options
         self.spending = Spending(options, price_of(self.name, options.prices) if options.prices else None)
@@ -265,8 +275,7 @@ class ServerBackend:
         """Raises ModelError as OpenAIServer does, and for a revision."""
         if loading.revision is not None:
             raise ModelError(f"--revision {loading.revision} has no effect: a server has loaded its model; remove it")
-        template = getattr(loading, "template", None)  # variables from --template-option
-        if template is not None:
-            options = replace(options, template_options={**template.variables, **options.template_options})
         url, _, served = name.partition("#")
-        return OpenAIServer(url, served or None, batch_size=loading.batch_size, options=options)
+        template = getattr(loading, "template", None)  # of --template-option
+        given = {"template_options": template.variables} if template else {}
+        return OpenAIServer(url, served or None, batch_size=loading.batch_size, options=options, **given)

@@ -131,11 +131,12 @@ class TopChoices:
 
 def describe_top_scores(replies: Iterable[Reply]) -> str:
     """What a report says of choices that were scored by the likeliest tokens."""
-    masses = np.array([sum(math.exp(only) for (only,) in each.choice_log_probs) for each in replies])
+    scored = (each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs))
+    masses = np.array([sum(math.exp(only) for (only,) in choices) for choices in scored])
     read = masses[~np.isnan(masses)]
     said = (
-        f"options were scored by the {MOST_TOP} likeliest first tokens of chat completions (top_logprobs), each option "
-        "by the token that is the option"
+        f"options were scored by the likeliest first tokens ({MOST_TOP} at most) of chat completions (top_logprobs), "
+        "each option by the token that is the option"
     )
     if len(read):
         said += f"; options have {read.mean():.1%} of the probability on average, {read.min():.1%} at least"

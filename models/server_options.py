@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from evenhand.options import option
 
@@ -20,27 +19,20 @@ def variable_name(text: str) -> str:
     return text
 
 
-def json_object(text: str) -> dict[str, object]:
-    """Parse a JSON object. Raises ValueError."""
+def _sorted_json(text: str) -> str:
+    """The same JSON object with its names sorted. Raises ValueError."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise ValueError(f"""expected a JSON object such as {{"enable_thinking": false}}, got {text!r}""")
-    return found
-
-
-def _sorted_json(text: str) -> str:
-    return json.dumps(json_object(text), sort_keys=True)
+    return json.dumps(found, sort_keys=True)
 
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Options of `--model URL`. Limits hold for one command and one server; earlier commands don't count.
-
-    template_options: variables of the chat template, from `--template-option`; sent as chat_template_kwargs.
-    """
+    """Options of `--model URL`. Limits hold for one command and one server; earlier commands don't count."""
 
     timeout: float = option(
         600.0, "time limit of one request, and of a pause that the server asks for", above=0, most=86400,
@@ -86,14 +78,6 @@ class ServerOptions:
     reasoning_effort: str | None = option(
         None, "how much a reasoning model thinks, in the server's words such as none, low or high", metavar="EFFORT"
     )
-    template_options: Mapping[str, object] = field(default_factory=dict, metadata={"parse": json_object})
-
-    @property
-    def extra_fields(self) -> dict[str, object]:
-        """Fields of every chat completion that these options add."""
-        template = {**self.template_options, **json.loads(self.chat_template_kwargs or "{}")}
-        effort = {"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {}
-        return {**({"chat_template_kwargs": template} if template else {}), **effort}
 
 
 DEFAULT_OPTIONS = ServerOptions()

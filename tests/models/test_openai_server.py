@@ -105,7 +105,7 @@ def test_the_bytes_say_what_a_picture_is(serve, media_type):
     assert base64.b64decode(data) == PICTURES[media_type]
 
 
-@pytest.mark.parametrize(("data", "came"), [(b"BM6\x00", "4 bytes that begins b'BM6"), (b"", "an empty one came")])
+@pytest.mark.parametrize(("data", "came"), [(b"BM6\x00", "4 bytes that begins b'BM6"), (b"", "an empty one")])
 def test_other_pictures_are_never_sent(serve, caplog, data, came):
     """Their request fails, and the log says why; the one beside it is asked."""
     server = serve()

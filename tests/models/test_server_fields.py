@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from contextlib import closing, contextmanager
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,7 @@ from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.models.errors import ModelError
 from evenhand.models.openai_http import Answer
-from evenhand.models.openai_server import OpenAIServer
+from evenhand.models.openai_server import OpenAIServer, ServerBackend
 from evenhand.models.protocol import replies
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.models.server_fields import FIELDS, refused_fields
@@ -224,12 +225,9 @@ def test_a_prompt_that_is_too_long_drops_nothing(serve):
 
 def test_template_variables_and_effort_are_sent_and_in_the_identity(serve):
     server = serve()
-    texts = {
-        "chat_template_kwargs": '{"b": 2, "a": 1}',
-        "reasoning_effort": "low",
-        "template_options": '{"a": 0, "c": 3}',
-    }
-    with closing(client(server, **texts)) as model:
+    texts = {"chat_template_kwargs": '{"b": 2, "a": 1}', "reasoning_effort": "low"}
+    options = from_texts(ServerOptions, texts, "http")
+    with closing(OpenAIServer(server.url, "tiny", options=options, template_options={"a": 0, "c": 3})) as model:
         replies(model, [question()])
         assert model.identity.startswith(f"{server.url}#tiny ")
         with closing(client(server)) as plain:
@@ -248,13 +246,21 @@ def test_template_variables_are_sent_where_a_prompt_is_laid_out(serve):
     assert asked[0]["chat_template_kwargs"] == {"enable_thinking": False}
 
 
-def test_what_options_add_is_part_of_what_a_run_is():
-    """Replies to other fields are other replies."""
-    one, other = (
-        from_texts(ServerOptions, {"chat_template_kwargs": text}, "http").extra_fields
-        for text in ('{"enable_thinking": false, "x": 1}', '{"x": 1, "enable_thinking": false}')
+def test_the_order_of_variables_is_no_part_of_the_identity(serve):
+    server = serve()
+    texts = ('{"enable_thinking": false, "x": 1}', '{"x": 1, "enable_thinking": false}')
+    assert len({client(server, chat_template_kwargs=text).identity for text in texts}) == 1
+
+
+def test_variables_of_a_run_reach_the_server(serve):
+    """As `--template-option` gives them to any backend."""
+    loading = SimpleNamespace(
+        revision=None, batch_size=1, template=SimpleNamespace(variables={"enable_thinking": False})
     )
-    assert one == other == {"chat_template_kwargs": {"enable_thinking": False, "x": 1}}
+    server = serve()
+    with closing(ServerBackend().load(f"{server.url}#tiny", loading, ServerOptions())) as model:
+        replies(model, [question()])
+    assert server.asked[0]["chat_template_kwargs"] == {"enable_thinking": False}
 
 
 @pytest.mark.parametrize("name", ["chat_template_kwargs", "reasoning_effort"])
@@ -423,6 +429,24 @@ def test_options_of_a_run_scored_by_the_likeliest_tokens(serve, tmp_path, no_rep
     assert "top_logprobs" in said["top_logprobs"]
     assert "80.0% of the probability" in said["top_logprobs"]
     assert set(folder.read_predictions()["probability"].round(6)) <= {0.75, 0.25}
+
+
+def test_a_profile_of_a_model_that_takes_temperature_1_alone(serve, evenhand, tmp_path):
+    """Both benchmarks are asked: without the option, which an error names, both would be left out."""
+
+    def answer(body):
+        found = openai_reasoning(body)
+        return found if isinstance(found, Sent) else first_option(body)
+
+    server = serve(answer)
+    asked = ("profile", "--model", server.url, "--budget", "full", "--limit", 3)
+    some = ("--benchmark", "contact_hypothesis", "--benchmark", "contact_controls")
+    without = evenhand(*asked, *some, "--output", tmp_path / "one")
+    assert without.out.count("--temperature 1,") == 2
+    called = evenhand(*asked, *some, "--temperature", 1, "--output", tmp_path / "other")
+    assert called.code == 0, called.err
+    assert "Left out" not in called.out
+    assert {body["temperature"] for body in server.asked[-5:]} == {1.0}
 
 
 # Failures that a person waits for
