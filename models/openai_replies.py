@@ -63,9 +63,11 @@ def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply:
         raise Unanswerable("refused", "the server's content filter withheld the answer")
     if finish in ("abort", "error"):
         raise Malformed(f"a text that broke off ({finish})")
-    text = _whole_characters(_text(message.get("content")))
+    text = _whole_characters(_text(message.get("content") or message.get("refusal")))
     reply = make_reply(text, "length" if finish == "length" else "stop", thought=thought_of(message))
     cut = min((found for each in stop if (found := reply.text.find(each)) >= 0), default=None)
+    if not text and finish == "length" and _count(content, "completion_tokens_details", "reasoning_tokens"):
+        return replace(reply, finish_reason="thought")  # which the server keeps to itself
     return reply if cut is None else replace(reply, text=reply.text[:cut], finish_reason="stop")
 
 
@@ -97,9 +99,10 @@ def usage_of(content: object) -> Usage | None:
     return None if read is None or written is None else Usage(read, written)
 
 
-def _count(content: object, name: str) -> int | None:
-    usage = content.get("usage") if isinstance(content, dict) else None
-    count = usage.get(name) if isinstance(usage, dict) else None
+def _count(content: object, *names: str) -> int | None:
+    count = content
+    for name in ("usage", *names):
+        count = count.get(name) if isinstance(count, dict) else None
     return count if type(count) is int and 0 <= count <= _MOST_TOKENS else None
 
 

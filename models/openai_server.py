@@ -108,7 +108,7 @@ class OpenAIServer:
         """Try to score options of one token each. Raises UsageError where the server gives no top_logprobs."""
         try:
             self._choices.log_probs(TRIAL, Asker(self._metered, "how options are scored", threading.Event()))
-        except NoTopLogProbs as error:
+        except (NoTopLogProbs, Unanswerable) as error:
             raise UsageError(f"{self.identity}: --protocol choose scores options, and {error}") from None
 
     def score_warnings(self, scored: Iterable[Reply]) -> list[tuple[str, str]]:

@@ -226,7 +226,9 @@ def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
             by_text.setdefault(each["token"].strip(), []).append(_number(each.get("logprob")))
     if thought_of(message) or any(choice.strip() not in by_text for choice in choices):
         return ((math.nan,),) * len(choices)
-    return tuple((min(0.0, float(np.logaddexp.reduce(by_text[choice.strip()]))),) for choice in choices)
+    found = [min(0.0, float(np.logaddexp.reduce(by_text[choice.strip()]))) for choice in choices]
+    known = any(map(math.exp, found))  # OpenAI gives -9999 where it is too little to say
+    return tuple((only if known else math.nan,) for only in found)
 
 
 def _completion_log_probs(content: object) -> dict[str, object]:

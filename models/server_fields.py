@@ -16,7 +16,7 @@ class Field:
     """What is done where a server refuses a field: the first of these that is given, else the run stops with `advice`.
 
     instead: the field that takes its value. lower: values to try next. note: the field is left out, of any value or of
-    `harmless` alone, and the report says this.
+    `harmless` alone, and the report says this. called: other words for it in errors.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Field:
     lower: tuple[int, ...] = ()
     note: str = ""
     harmless: object = None
+    called: str = ""
 
 
 _DEFAULT = "replies were drawn at the server's default, usually 1"
@@ -43,11 +44,12 @@ FIELDS = (
     Field("top_k", "draws from so many likeliest tokens", note="the server takes no top_k: any token could be drawn"),
     Field("seed", "makes a draw repeatable", note="the server takes no seed: these draws can't be repeated"),
     Field("response_format", "a JSON schema for the reply",
-          "it was asked to keep to a JSON schema, as vLLM, llama.cpp and OpenAI do: remove --constrain"),
+          "it was asked to keep to a JSON schema, as vLLM, llama.cpp and OpenAI do: remove --constrain",
+          called="response.?format|json.?schema|structured.?output|guided|grammar"),
     Field("chat_template_kwargs", "variables of the chat template", "remove --template-option, --chat-template-kwargs"),
     Field("reasoning_effort", "how much the model thinks", "remove --reasoning-effort, or give a value that it takes"),
     Field("logprobs", "asks for log-probabilities", note=_NO_SCORES),
-    Field("top_logprobs", "of so many likeliest tokens", lower=(10, 5), note=_NO_SCORES),
+    Field("top_logprobs", "of so many likeliest tokens", lower=(10, 5), note=_NO_SCORES, called="logprobs of"),
 )  # fmt: skip
 _BY_NAME = {each.name: each for each in FIELDS}
 _REFUSES = re.compile(
@@ -55,7 +57,6 @@ _REFUSES = re.compile(
     r"only the default|must|should|greater|less than|too (?:large|many|long)",
     re.IGNORECASE,
 )
-_SCHEMA = re.compile(r"response.?format|json.?schema|structured.?output|guided|grammar", re.IGNORECASE)
 # How servers name a field in an error: 'seed', `seed`, "argument supplied: seed", "seed: …", "seed is not …".
 _NAMES = (
     r"""['"`]{0}['"`]|\b(?:supplied|this model:|names?|(?:argument|parameter|field|propert|input)\w*):?\s+"""
@@ -89,19 +90,24 @@ class ServerFields:
             ModelError: a field is refused without which the run would be another. It says what to change.
         """
         refused = [_BY_NAME[name] for name in refused_fields(answer, body)]
-        for field in refused:
-            value = body[field.name]
-            lower = [each for each in field.lower if isinstance(value, int) and each < value]
-            with self._lock:
-                if field.instead:
-                    self._renamed[field.name] = field.instead
-                elif lower:
-                    self._lowered[field.name] = lower[0]
-                elif field.note and field.harmless in (None, value):
-                    self.notes[field.name] = field.note
-                else:
-                    raise ModelError(f"{refusal}; {field.advice}")
-        return bool(refused)
+        with self._lock:
+            changed = [field for field in refused if self._change(field, body[field.name])]
+        if refused and not changed:  # one may be refused only together with another that was left out
+            raise ModelError(f"{refusal}; {refused[0].advice}")
+        return bool(changed)
+
+    def _change(self, field: Field, value: object) -> bool:
+        """Whether the request can do with another field or value, or without it."""
+        lower = [each for each in field.lower if isinstance(value, int) and each < value]
+        if field.instead:
+            self._renamed[field.name] = field.instead
+        elif lower:
+            self._lowered[field.name] = lower[0]
+        elif field.note and field.harmless in (None, value):
+            self.notes[field.name] = field.note
+        else:
+            return False
+        return True
 
 
 def refused_fields(answer: Answer, body: Mapping[str, object]) -> list[str]:
@@ -113,8 +119,9 @@ def refused_fields(answer: Answer, body: Mapping[str, object]) -> list[str]:
     words = _ECHO.split(message)[0] if not locations and _REFUSES.search(message) else ""
 
     def is_named(name: str) -> bool:
-        of_schema = name == "response_format" and _SCHEMA.search(f"{parameter} {message}")
-        return name in locations or name == parameter or bool(of_schema or re.search(_NAMES.format(name), words, re.I))
+        called = _BY_NAME[name].called
+        pattern = f"{_NAMES.format(name)}|{called}" if called else _NAMES.format(name)
+        return name in locations or name == parameter or bool(re.search(pattern, words, re.IGNORECASE))
 
     return [name for name in body if name in _BY_NAME and is_named(name)]
 

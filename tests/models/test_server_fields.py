@@ -91,6 +91,7 @@ REFUSALS = {
     "xAI": (400, {"error": "Argument not supported on this model: stop"}, "stop"),
     "Anthropic": (400, {"error": {"message": f"seed: {EXTRA}"}}, "seed"),
     "LiteLLM": (400, {"error": {"message": "x does not support parameters: ['seed', 'top_k'], for y"}}, "seed top_k"),
+    "Anthropic, both": (400, {"error": "`temperature` and `top_p` cannot both be specified"}, "temperature top_p"),
     "plain": (400, {"error": "temperature is not supported"}, "temperature"),
     "a stop that is a word": (400, {"error": "Please stop: this is not allowed"}, ""),
     "a prompt's words": (400, {"error": "Invalid message about the seed of doubt and temperature of the room"}, ""),
@@ -205,6 +206,16 @@ def test_a_temperature_of_1_is_left_out_where_the_field_is_refused(serve):
         assert [code for code, _ in model.warnings] == ["refused_temperature"]
 
 
+def test_a_field_that_is_refused_beside_another_alone(serve):
+    """As Anthropic's newer models take a temperature or a top_p: top_p 1 is left out, and the temperature stays."""
+    both = Sent({"error": "`temperature` and `top_p` cannot both be specified"}, 400)
+    server = serve(lambda body: both if {"temperature", "top_p"} <= body.keys() else "yes")
+    with closing(client(server)) as model:
+        assert replies(model, [question(sampling=Sampling(0.7))]) == [Reply("yes")]
+        assert [code for code, _ in model.warnings] == ["refused_top_p"]
+    assert server.asked[-1]["temperature"] == 0.7
+
+
 def test_a_smaller_top_p_is_never_left_out(serve):
     server = serve(strict)
     with closing(client(server)) as model, pytest.raises(ModelError, match="remove --top-p"):
@@ -286,6 +297,12 @@ def test_an_added_field_that_is_refused_ends_the_run(serve, name):
                         {"type": "text", "text": "Madrid"}]),
             Reply("Madrid", thought="Paris?"),
         ),
+        (
+            completion("", "length", {"completion_tokens_details": {"reasoning_tokens": 16}}),
+            Reply("", "thought"),
+        ),
+        (completion("", "length", {"completion_tokens_details": {"reasoning_tokens": 0}}), Reply("", "length")),
+        (completion(None, refusal="I can't say."), Reply("I can't say.")),
         (completion("", "length", reasoning="Paris"), Reply("", "thought", thought="Paris")),
         (completion("<think>Paris", "length"), Reply("", "thought", thought="Paris")),
         (completion("Madrid", reasoning=5, reasoning_content=["x"]), Reply("Madrid")),
@@ -333,9 +350,13 @@ def test_options_are_scored_by_the_likeliest_first_tokens(serve):
     assert (body["logprobs"], body["top_logprobs"], body["max_tokens"], body["temperature"]) == (True, 20, 1, 1.0)
 
 
-def test_a_server_with_fewer_likeliest_tokens(serve):
-    """As xAI has 8 at most: 20, 10 and 5 are tried."""
-    few = Sent({"error": "top_logprobs must be between 0 and 8"}, 400)
+@pytest.mark.parametrize(
+    "words",
+    ["top_logprobs must be between 0 and 8", "Requested sample logprobs of 20, greater than allowed: 8"],
+)
+def test_a_server_with_fewer_likeliest_tokens(serve, words):
+    """As xAI, or vLLM by its settings, has 8 at most: 20, 10 and 5 are tried."""
+    few = Sent({"error": words}, 400)
     server = serve(lambda body: top(tokens=YES) if body["top_logprobs"] <= 8 else few)
     with closing(client(server)) as model:
         found = replies(model, [question(choices=("Yes", "No"))] * 2)
@@ -360,6 +381,20 @@ def test_a_run_in_which_nothing_can_be_scored_ends_early(serve, answer):
     assert len(server.asked) == 20
 
 
+def test_options_that_are_too_unlikely_to_say_are_unread(serve):
+    """OpenAI gives -9999 for them: no tie."""
+
+    def answer(body):
+        sent = top(tokens=YES)
+        for each in sent.body["choices"][0]["logprobs"]["content"][0]["top_logprobs"]:
+            each["logprob"] = -9999.0
+        return sent
+
+    with closing(client(serve(answer))) as model:
+        [reply] = replies(model, [question(choices=("Yes", "No"))])
+    assert all(math.isnan(only) for (only,) in reply.choice_log_probs)
+
+
 @pytest.mark.parametrize("value", [0.5, None, "-1", True])
 def test_what_is_no_log_probability_is_never_read(serve, value):
     def spoiled(body):
@@ -376,6 +411,7 @@ def test_what_is_no_log_probability_is_never_read(serve, value):
     [
         lambda body: Sent({"error": {"message": "no", "param": "logprobs"}}, 400) if "logprobs" in body else "Yes",
         lambda body: "Yes",
+        lambda body: Sent({"error": "no idea"}, 400) if "logprobs" in body else "Yes",
     ],
 )
 def test_a_server_without_log_probabilities_is_refused_before_a_run_begins(serve, answer, evenhand, tmp_path):
@@ -383,7 +419,7 @@ def test_a_server_without_log_probabilities_is_refused_before_a_run_begins(serve
     asked = ("run", "contact_hypothesis", "--model", url, "--limit", 3, "--output", out, "--backoff", 0)
     called = evenhand(*asked, "--protocol", "choose")
     assert called.code == 2
-    assert "no top_logprobs; try --protocol generate" in called.err
+    assert "--protocol choose scores options, and " in called.err
     assert not out.exists()
 
 
