@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -102,7 +103,8 @@ class TopChoices:
     def __init__(self, model: str, why: str):
         """why: choices can't be scored by /v1/completions."""
         self._model, self._why = model, why
-        self._tried = self._scored = 0
+        self._tried: Counter[tuple[str, ...]] = Counter()
+        self._scored: set[tuple[str, ...]] = set()
 
     def __str__(self) -> str:
         return f"{self._why}; --protocol choose scores options of one token each, where it has top_logprobs"
@@ -110,7 +112,7 @@ class TopChoices:
     def log_probs(self, request: Request, ask: Asker) -> tuple[LogProbs, ...]:
         """Of the one token of each choice; NaN for all of them where one is not among the likeliest.
 
-        Raises ModelError where the first requests all come to nothing, and what asking raises.
+        Raises ModelError where the first requests with the same choices all come to nothing, and what asking raises.
         """
         drawn = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "logprobs": True, "top_logprobs": MOST_TOP}
         values = {"model": self._model, "messages": chat_messages(request.messages), **drawn}
@@ -118,13 +120,14 @@ class TopChoices:
             found = ask(CHAT, values, partial(_read_top, choices=request.choices))
         except NoTopLogProbs as error:
             raise NoTopLogProbs(f"{self._why}, and {error}") from None
-        self._tried += 1
-        self._scored += not math.isnan(found[0][0])
-        if self._tried >= _FEWEST_TRIED and not self._scored:
+        self._tried[request.choices] += 1
+        if not math.isnan(found[0][0]):
+            self._scored.add(request.choices)
+        elif self._tried[request.choices] >= _FEWEST_TRIED and request.choices not in self._scored:
             raise ModelError(
-                f"none of the first {self._tried} requests could be scored: never were all of their options (such as "
-                f"{request.choices[0]!r}) among the {MOST_TOP} likeliest first tokens of a reply. Options must be one "
-                "token each, and the model must answer without thinking first; try --protocol generate"
+                f"none of the first {_FEWEST_TRIED} requests with the options {', '.join(request.choices)} could be "
+                f"scored: never were all of them among the {MOST_TOP} likeliest first tokens of a reply. Options must "
+                "be one token each, and the model must answer without thinking first; try --protocol generate"
             )
         return found
 

@@ -367,18 +367,18 @@ def test_a_server_with_fewer_likeliest_tokens(serve, words):
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda body: top("", YES, reasoning="Hm"),  # the first token is one of a thought
+        lambda body: top("", {"Likely": 0.5, "Unlikely": 0.5}, reasoning="Hm"),  # the first token is one of a thought
         lambda body: top("Li", {"Li": 0.9, "Un": 0.1}),  # options of several tokens
     ],
 )
 def test_a_run_in_which_nothing_can_be_scored_ends_early(serve, answer):
-    server = serve(answer)
-    with (
-        closing(client(server)) as model,
-        pytest.raises(ModelError, match=r"none of the first 20 .*--protocol generate"),
-    ):
-        replies(model, [question(choices=("Yes", "No"))] * 90)
-    assert len(server.asked) == 20
+    """The trial before it could be."""
+    server = serve(lambda body: answer(body) if "question" in last_text(body) else top(tokens=YES))
+    with closing(client(server)) as model:
+        model.check_one_token()
+        with pytest.raises(ModelError, match=r"none of the first 20 .*--protocol generate"):
+            replies(model, [question("question", ("Likely", "Unlikely"))] * 90)
+    assert len(server.asked) == 21
 
 
 def test_options_that_are_too_unlikely_to_say_are_unread(serve):
