@@ -126,7 +126,7 @@ class JsonServer:
             self._client = httpx.Client(
                 headers=headers | {"Content-Type": "application/json"},
                 follow_redirects=False,
-                timeout=httpx.Timeout(options.timeout, connect=min(options.timeout, _LONGEST_CONNECT), pool=None),
+                timeout=httpx.Timeout(options.timeout, connect=min(0.9 * options.timeout, _LONGEST_CONNECT), pool=None),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
                 trust_env=not api_keys.is_here(host),
                 verify=_certificates(),
