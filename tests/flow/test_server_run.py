@@ -133,9 +133,9 @@ def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, serv
 def test_scoring_options_needs_another_model(evenhand, server, tmp_path):
     called = evenhand(*arguments(server, tmp_path / "run"), "--protocol", "choose")
     assert called.code == 2
-    assert "--protocol choose needs a model that can choose, and first-option can't" in called.err
+    assert "--protocol choose scores options, and it has no /tokenize" in called.err
     assert "generate" in called.err
-    assert server.asked == []
+    assert [body["max_tokens"] for body in server.asked] == [1]  # the trial alone
 
 
 def test_options_of_servers(evenhand, server, no_report, tmp_path):
@@ -152,8 +152,8 @@ def test_options_of_servers(evenhand, server, no_report, tmp_path):
         (("--attempts", 0), "argument --attempts: 0 came; a whole number of 1 or more"),
         (("--timeout", "inf"), "argument --timeout: inf came; a number above 0, 86400 at most"),
         (("--model-option", "attempts=0"), "http takes attempts=…: 0 came; a whole number of 1 or more"),
-        (("--api-key-env", "sk-0123"), "the key itself stands in that variable, never on a command line"),
-        (("--model-option", "api-key-env=sk-0123"), "the key itself stands in that variable, never on a command line"),
+        (("--api-key-env", "sk-0123"), "the key itself is the value of that variable"),
+        (("--model-option", "api-key-env=sk-0123"), "the key itself is the value of that variable"),
         (("--model", "stub:first", "--timeout", 5), "unknown option of stub 'timeout'"),
     ],
 )
