@@ -29,6 +29,13 @@ class MeteredServer:
     """Fields of every chat completion."""
     fields: ServerFields = field(default_factory=ServerFields)
 
+    @property
+    def template_variables(self) -> dict[str, object]:
+        """Variables of the chat template, of which servers take reasoning_effort to be one."""
+        given = self.extra.get("chat_template_kwargs")
+        variables = dict(given) if isinstance(given, Mapping) else {}
+        return variables | {name: value for name, value in self.extra.items() if name == "reasoning_effort"}
+
 
 @dataclass(frozen=True)
 class Asker:
@@ -65,8 +72,8 @@ class Asker:
         """Ask once. A chat completion is sent again without the fields that the server refuses."""
         server, fields, extra = self.metered.server, self.metered.fields, self.metered.extra
         if path in _BESIDE:
-            if "messages" in values and "chat_template_kwargs" in extra:
-                values = {**values, "chat_template_kwargs": extra["chat_template_kwargs"]}
+            if "messages" in values and extra:  # as chat completions lay out the prompt
+                values = {**values, "chat_template_kwargs": self.metered.template_variables}
             return server.ask(path, values, about=self.about, beside=True)
         if path != CHAT:
             return self._counted(path, values)

@@ -71,6 +71,8 @@ class OpenAIServer:
             raise ModelError(f"the batch size must be 1 or more, got {batch_size}")
         if options.max_cost is not None and options.prices is None:
             raise ModelError("--max-cost needs --prices FILE, a table of what tokens cost")
+        if options.tokenizer and options.chat_template_kwargs:
+            raise ModelError("--tokenizer lays out prompts here, without --chat-template-kwargs: use --template-option")
         self._server = JsonServer(url, options)
         self.batch_size = batch_size
         self.name = model or _only_model(self._server)

@@ -252,9 +252,15 @@ def test_template_variables_are_sent_where_a_prompt_is_laid_out(serve):
     """The prompt of scored options is the one that the model answers."""
     asked = []
     routes = {"/tokenize": lambda body: asked.append(body) or Sent({}, 404)}
-    with closing(client(serve(routes=routes), chat_template_kwargs='{"enable_thinking": false}')) as model:
+    texts = {"chat_template_kwargs": '{"enable_thinking": false}', "reasoning_effort": "low"}
+    with closing(client(serve(routes=routes), **texts)) as model:
         assert "choose" not in model.can
-    assert asked[0]["chat_template_kwargs"] == {"enable_thinking": False}
+    assert asked[0]["chat_template_kwargs"] == {"enable_thinking": False, "reasoning_effort": "low"}
+
+
+def test_template_variables_that_a_tokenizer_here_would_not_know(serve):
+    with pytest.raises(ModelError, match="use --template-option"):
+        client(serve(), chat_template_kwargs='{"enable_thinking": false}', tokenizer="some/tokenizer")
 
 
 def test_the_order_of_variables_is_no_part_of_the_identity(serve):
