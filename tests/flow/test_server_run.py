@@ -146,6 +146,22 @@ def test_options_of_servers(evenhand, server, no_report, tmp_path):
     assert dict(stored) == {"timeout": "30.0", "attempts": "2", "backoff": "0", "api_key_env": "SERVER_KEY"}
 
 
+def test_fields_that_are_sent_are_part_of_the_run(evenhand, server, no_report, tmp_path):
+    """They stand in its configuration and in the model's identity; it does not go on with others."""
+    given = ("--chat-template-kwargs", '{"b": 1, "a": false}', "--reasoning-effort", "low")
+    called = evenhand(*arguments(server, tmp_path / "run"), *given)
+    assert called.code == 0, called.err
+    stored = json.loads((tmp_path / "run/config.json").read_text())["model_options"]
+    assert dict(stored) | {"api_key_env": ""} == {
+        "chat_template_kwargs": '{"a": false, "b": 1}', "reasoning_effort": "low", "api_key_env": "",
+    }  # fmt: skip
+    identity = json.loads((tmp_path / "run/results.json").read_text())["model_identity"]
+    assert '"reasoning_effort": "low"' in identity
+    other = evenhand(*arguments(server, tmp_path / "run"), *given[:2], "--reasoning-effort", "high")
+    assert other.code == 2
+    assert "other settings" in other.err
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -153,6 +169,8 @@ def test_options_of_servers(evenhand, server, no_report, tmp_path):
         (("--timeout", "inf"), "argument --timeout: inf came; a number above 0, 86400 at most"),
         (("--model-option", "attempts=0"), "http takes attempts=…: 0 came; a whole number of 1 or more"),
         (("--api-key-env", "sk-0123"), "the key itself is the value of that variable"),
+        (("--chat-template-kwargs", "[1]"), "expected a JSON object"),
+        (("--chat-template-kwargs", "enable_thinking=false"), "expected a JSON object"),
         (("--model-option", "api-key-env=sk-0123"), "the key itself is the value of that variable"),
         (("--model", "stub:first", "--timeout", 5), "unknown option of stub 'timeout'"),
     ],
