@@ -1,4 +1,4 @@
-"""JSON over HTTP to one server: its URL, the key, patience and limits."""
+"""JSON over HTTP to one server: its URL and key, retries and limits."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TypeVar
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import httpx
-import tenacity
 
 from evenhand.models import api_keys
 from evenhand.models.errors import ModelError
@@ -29,38 +28,38 @@ for _name in ("httpx", "httpcore.http11"):  # below this level they log a server
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
-_UNABLE = frozenset({500, 501})  # which some give in place of 404 or 400, always
-_LONGEST_PAUSE, _LONGEST_CONNECT = 60.0, 30.0  # seconds; answers take longer than connections
+_UNABLE = frozenset({500, 501})  # some servers always give these in place of 404 or 400
+_NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "exceeded_current_quota_error"})  # with status 429
+_LONGEST_PAUSE, _LONGEST_CONNECT = 60.0, 30.0  # seconds
+_QUIET_FOR = 5.0  # seconds between two messages about retries: many requests may fail together
 _MOST_BYTES = 16 * 1024**2  # of an answer
 _EXCERPT, _READ_FOR_EXCERPT = 300, 100_000  # characters
 # Their keys go in a header of their own; "Bearer" is for tokens of Entra ID there.
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
-# Here a connection was made: something is there.
-_BROKEN = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.DecodingError)
-_certificates = cache(ssl.create_default_context)  # those that this machine trusts, read once
+# After these the server may have read the request and answered it.
+_BROKEN = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError)
+_certificates = cache(ssl.create_default_context)
 
 
 class Stopped(Exception):
-    """Whoever asked waits no longer."""
+    """The caller no longer waits for an answer."""
 
 
-class NeverPassed(ModelError):
-    """Asked as often as the options say, and it did not pass. lasting: as of Passing."""
-
-    def __init__(self, words: str, lasting: bool = False):
-        super().__init__(words)
-        self.lasting = lasting
+class RetriesExhausted(ModelError):
+    """Every attempt failed; the last one's Retryable is its cause."""
 
 
 class Unreachable(ModelError):
-    """Nothing was ever reached there."""
+    """No connection to the server was ever made."""
+
+    pause, lost = None, False
 
 
-class Passing(Exception):
-    """What may be gone when asked again.
+class Retryable(Exception):
+    """A failed attempt after which another may succeed.
 
-    pause: the seconds that the server asked to wait. lasting: whether it may as well be how this server answers every
-    such request. lost: whether it was sent and may have been answered, to nobody.
+    pause: seconds that the server asked to wait. lasting: whether the server may answer every such request so.
+    lost: whether the request was sent, so that its answer may have been paid for.
     """
 
     def __init__(self, words: str, pause: float | None = None, *, lasting: bool = False, lost: bool = False):
@@ -78,179 +77,207 @@ class Answer:
     location: str = ""
 
     @property
+    def good(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
     def error(self) -> dict[str, object]:
-        """What the server says of an error, in the form that most have: message, type, code, param."""
-        found = self.content.get("error", self.content) if isinstance(self.content, dict) else self.body
+        """The error in the form that most servers have: message, type, code, param."""
+        content = self.content[0] if isinstance(self.content, list) and len(self.content) == 1 else self.content
+        found = content.get("error", content) if isinstance(content, dict) else self.body
         return found if isinstance(found, dict) else {"message": found}
 
     @property
     def message(self) -> str:
-        """Its words, or else the whole body."""
+        """The error's words, or else the whole body."""
         words = self.error.get("message") or self.error.get("detail")
         return words if isinstance(words, str) else self.body
 
+    @property
+    def says_no_credit(self) -> bool:
+        return any(isinstance(each, str) and each in _NO_CREDIT for each in map(self.error.get, ("code", "type")))
+
 
 class JsonServer:
-    """url: without user, password, "#", and with no query but Azure's api-version; `url` has no query, no last slash.
+    """A server at a URL without user, password, "#", and query (but for Azure's api-version). Safe in threads.
 
-    The key that stands somewhere for that host is sent there alone, and masked in every message. connections: held open
-    at most, from its first question until it is closed. Proxies are taken from the environment, but for this machine
-    itself; a .netrc is not. Safe in threads.
+    The host's own key is sent to it alone, and masked in every message. Proxies are taken from the environment, except
+    for this machine; a .netrc is not read.
 
-    Raises ModelError for other URLs, keys that can't be read or sent, and proxies that can't be used.
+    Raises:
+        ModelError: for other URLs, keys that can't be read or sent, and proxies that can't be used.
     """
 
-    def __init__(self, url: str, options: ServerOptions = DEFAULT_OPTIONS, connections: int = 1):
+    def __init__(self, url: str, options: ServerOptions = DEFAULT_OPTIONS):
         parts = _checked(url)
         self.key = api_keys.key_for(parts, options.api_key_env)
-        if self.key.stands_in(url):
-            raise ModelError(f"the model's URL holds the key in {self.key.source}: leave it out, it is sent by itself")
         self.url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
         self._root = self.url.removesuffix("/v1")
         self._query = f"?{parts.query}" if parts.query else ""
         self._options = options
         self._reached = False
+        self._said = -math.inf
         host = parts.hostname or ""
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "evenhand"}
-        headers["Accept-Encoding"] = "identity"  # so that the limit of an answer is one of what is sent
+        # Without encodings the limit of an answer's size is one of what is sent.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "evenhand"}
         if secret := self.key.secret:
             headers |= {"api-key": secret} if host.endswith(_AZURE) else {"Authorization": f"Bearer {secret}"}
         try:
             self._client = httpx.Client(
-                headers=headers,
+                headers=headers | {"Content-Type": "application/json"},
                 follow_redirects=False,
-                timeout=httpx.Timeout(options.timeout, connect=min(options.timeout, _LONGEST_CONNECT), pool=None),
-                limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+                timeout=httpx.Timeout(options.timeout, connect=min(0.9 * options.timeout, _LONGEST_CONNECT), pool=None),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
                 trust_env=not api_keys.is_here(host),
                 verify=_certificates(),
             )
         except (httpx.InvalidURL, ValueError, ImportError):  # their words may hold a proxy's password
-            raise ModelError(
-                "the environment's proxies can't be used: http_proxy, https_proxy and all_proxy take http://HOST:PORT "
-                "(socks5:// where socksio is installed), no_proxy takes hosts; mend them, or unset them"
-            ) from None
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r})"
+            proxies = "http_proxy, https_proxy and all_proxy take http://HOST:PORT, no_proxy takes hosts"
+            raise ModelError(f"the environment's proxies can't be used: {proxies}; fix or unset them") from None
 
     def close(self) -> None:
         self._client.close()
 
     def patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
-        """What `attempt` returns, called again while it raises Passing; other errors are raised as they come.
+        """Return what `attempt` returns, calling it again while it raises Retryable; each pause is logged.
 
-        Between attempts it waits as the server asked, or as the options say, a minute at most then.
-        stop: once set, no further attempt is made.
+        Pauses are as long as the server asked, or as the options say, a minute at most then.
 
-        Raises NeverPassed where it does not pass, or not within the time that a server may be silent, and Stopped where
-        `stop` ended the wait.
+        Args:
+            stop: once set, no further attempt is made.
+
+        Raises:
+            RetriesExhausted: no attempt succeeded, or the server asks to wait longer than the timeout.
+            Stopped: `stop` was set.
         """
         stop = stop or threading.Event()
-        growing = tenacity.wait_exponential(multiplier=self._options.backoff, max=_LONGEST_PAUSE)
-        patience = self._options.timeout
-
-        def pause(state: tenacity.RetryCallState) -> float:
-            asked = getattr(state.outcome and state.outcome.exception(), "pause", None)
-            return growing(state) if asked is None else float(asked)
-
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(
-                lambda error: isinstance(error, Passing) and (error.pause or 0) <= patience
-            ),
-            stop=tenacity.stop_after_attempt(self._options.attempts),
-            wait=pause,
-            sleep=tenacity.sleep_using_event(stop),
-            before_sleep=lambda state: logger.info(
-                "%s; again in %.1f s", state.outcome and state.outcome.exception(), state.upcoming_sleep
-            ),
-            reraise=True,
-        )
-        try:
-            for each in retrying:
-                with each:
-                    if stop.is_set():
-                        raise Stopped
-                    found = attempt()
-        except Passing as error:
-            if (error.pause or 0) <= patience:
-                raise NeverPassed(f"{error} (asked {self._options.attempts} times)", error.lasting) from None
-            raise NeverPassed(
-                f"{error}. It asks to wait {error.pause:,.0f} s, longer than --timeout {patience:g}: give the same "
-                "command again then, or now with a larger --timeout; every answer is stored"
-            ) from None
-        return found
+        options = self._options
+        for number in range(1, options.attempts + 1):
+            if stop.is_set():
+                raise Stopped
+            try:
+                return attempt()
+            except Retryable as error:
+                asked, pause = error.pause, min(options.backoff * 2.0 ** (number - 1), _LONGEST_PAUSE)
+                if asked is not None and asked > options.timeout:
+                    wait = f"The server asks to wait {asked:,.0f} s, longer than --timeout {options.timeout:g}"
+                    later = "run the same command again then, or now with a larger --timeout"
+                    raise RetriesExhausted(f"{error}. {wait}: {later}") from error
+                if number == options.attempts:
+                    raise RetriesExhausted(f"{error} (attempts: {number})") from error
+                pause = pause if asked is None else asked
+                if time.monotonic() >= self._said + _QUIET_FOR:
+                    self._said = time.monotonic()
+                    logger.warning("%s; next attempt in %.1f s (%d of %d)", error, pause, number + 1, options.attempts)
+                stop.wait(pause)
+        raise AssertionError("options.attempts is 1 or more")
 
     def ask(self, path: str, body: object = None, *, about: str, beside: bool = False) -> Answer:
-        """Once: GET, or POST where there is a body. Any answer but one whose status says that it may pass.
+        """Send one request (GET, or POST where there is a body) and read its answer, within the timeout.
 
-        about: what is asked, for messages. beside: the path stands beside /v1, not in it.
-        Raises Passing for those and for broken connections, Unreachable where nothing was ever reached there, and
-        ModelError for an answer without end.
+        Args:
+            about: what is asked, for messages.
+            beside: whether the path stands next to /v1, not in it.
+
+        Raises:
+            Retryable: the status or a broken connection says that another attempt may succeed.
+            Unreachable: no connection was ever made.
+            ModelError: the answer has no end.
         """
         method, content = ("GET", None) if body is None else ("POST", json.dumps(body).encode("ascii"))
-        place = self._root if beside else self.url
-        read = bytearray()
+        url = (self._root if beside else self.url) + path + self._query
         try:
-            with self._client.stream(method, place + path + self._query, content=content) as response:
-                self._reached = True
-                began = time.monotonic()
-                for piece in response.iter_bytes():
-                    read += piece
-                    if time.monotonic() - began > self._options.timeout:  # some byte came in time each time
-                        raise httpx.ReadTimeout(f"no whole answer in {self._options.timeout:g} s")
-                    if len(read) > _MOST_BYTES:
-                        raise ModelError(
-                            f"{about}: {self.url} answered more than {_MOST_BYTES:,} bytes; no text is so long"
-                        )
+            status, headers, read = self._within_timeout(lambda: self._send(method, url, content))
         except (httpx.RequestError, httpx.InvalidURL, UnicodeError) as error:
+            broken = isinstance(error, _BROKEN)
             trouble = f"can't reach {self.url}: {self.cleaned(str(error)) or type(error).__name__}"
-            if not self._reached:
-                trouble += "; does the server run, and is the URL right?"
-            if self._reached or isinstance(error, _BROKEN):
-                raise Passing(f"{about}: {trouble}", lost=isinstance(error, _BROKEN)) from None
-            raise Unreachable(f"{about}: {trouble}") from None
+            if self._reached or broken:
+                self._reached = True
+                raise Retryable(f"{about}: {trouble}", lost=broken) from None
+            raise Unreachable(f"{about}: {trouble}; does the server run, and is the URL right?") from None
+        if len(read) > _MOST_BYTES:
+            raise ModelError(f"{about}: {self.url} answered more than {_MOST_BYTES:,} bytes")
         text = read.decode("utf-8-sig", errors="replace")
         said = _parsed(text)
-        answer = Answer(_status(response.status_code, said), said, text, response.headers.get("Location", ""))
-        if answer.status in _RETRIED:
+        answer = Answer(_status(status, said), said, text, headers.get("Location", ""))
+        if answer.status in _RETRIED and not answer.says_no_credit:
             what = f"{about}: {self.url} {self.described(answer)}"
-            raise Passing(what, _asked_pause(response.headers), lasting=answer.status in _UNABLE)
+            raise Retryable(what, _seconds(headers.get("Retry-After", "")), lasting=answer.status in _UNABLE)
         return answer
+
+    def check(self, answer: Answer, about: str) -> None:
+        """Raise ModelError for any status but 2xx, with what to do where that is known."""
+        if answer.good:
+            return
+        key = api_keys.advice(self.key)
+        advice = {
+            401: key,
+            403: key,
+            404: "does the URL end where its API begins (…/v1), and does it serve the model named after #?",
+            429: "the account has no credit left",
+        }.get(answer.status)
+        raise ModelError(f"{about}: {self.url} {self.described(answer)}{f'; {advice}' if advice else ''}")
 
     def described(self, answer: Answer) -> str:
         """ "answered 404 (Not Found): the server's own words", cut to 300 characters."""
         phrase = httpx.codes.get_reason_phrase(answer.status)
         name = f"{answer.status} ({phrase})" if phrase else f"{answer.status}"
-        if 300 <= answer.status < 400:
-            return (
-                f"answered {name}: it redirects to {self.cleaned(answer.location) or 'nowhere'}, which is not followed,"
-                " so that no key goes elsewhere; give the URL that answers itself"
-            )
+        if 300 <= answer.status < 400:  # a key goes to its own host alone
+            target = self.cleaned(answer.location) or "nowhere"
+            return f"answered {name}: it redirects to {target}, which is not followed; give the final URL"
         return f"answered {name}: {self.cleaned(answer.message) or 'no words'}"
 
     def cleaned(self, text: str) -> str:
-        """An excerpt of what a server said: the key masked, control characters out, 300 characters at most."""
-        text = " ".join(self.key.masked(text)[:_READ_FOR_EXCERPT].split())
+        """An excerpt of what a server said: control characters removed, the key masked, 300 characters at most."""
+        text = " ".join(text[:_READ_FOR_EXCERPT].split())
         text = self.key.masked("".join(character for character in text if character.isprintable()))
         return text if len(text) <= _EXCERPT else text[:_EXCERPT] + " …"
+
+    def _send(self, method: str, url: str, content: bytes | None) -> tuple[int, Mapping[str, str], bytearray]:
+        """Status, headers and body, whose end is missing where it exceeds _MOST_BYTES. Raises httpx.RequestError."""
+        read = bytearray()
+        with self._client.stream(method, url, content=content) as response:
+            self._reached = True
+            if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+                raise httpx.RemoteProtocolError("its answer is compressed, which was not asked for")
+            for piece in response.iter_raw():
+                read += piece
+                if len(read) > _MOST_BYTES:
+                    break
+        return response.status_code, response.headers, read
+
+    def _within_timeout(self, send: Callable[[], T]) -> T:
+        """Call it in a thread, which is left alone once time is up: bytes that trickle in one by one never end."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(send())
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            return future.result(self._options.timeout)
+        except TimeoutError:
+            raise httpx.ReadTimeout(f"timed out: no whole answer in {self._options.timeout:g} s") from None
 
 
 def _checked(url: str) -> SplitResult:
     """Raises ModelError, in words that hold no password."""
-    accepted = "accepted: http://HOST:PORT/v1, and #NAME after it where several models are served"
-    secret = "a key belongs in an environment variable (--api-key-env NAME)"
+    expected = (
+        "expected http://HOST:PORT/v1, and #NAME after it where several models are served; no user name, password or "
+        "query but api-version (a key belongs in an environment variable: --api-key-env NAME)"
+    )
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - raises where it is none
     except ValueError:
-        raise ModelError(f"the model's URL can't be read; {accepted}") from None
-    if "@" in (parts.netloc or url):  # without "//" the password stands elsewhere
-        raise ModelError(f"the model's URL holds a user name or password, which is refused: {secret}; {accepted}")
-    if {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} - {"api-version"}:
-        raise ModelError(f"the model's URL holds a query other than api-version, which is refused: {secret}")
+        raise ModelError(f"the model's URL can't be read; {expected}") from None
+    secret = "@" in (parts.netloc or url) or {name for name, _ in parse_qsl(parts.query, True)} - {"api-version"}
     plain = all("!" <= character <= "~" for character in url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.fragment or not plain:
-        raise ModelError(f"model URL {url!r} came; {accepted}")
+    if secret or parts.scheme not in ("http", "https") or not parts.hostname or parts.fragment or not plain:
+        raise ModelError(f"the model's URL {'is refused' if secret else repr(url)}; {expected}")
     return parts
 
 
@@ -262,27 +289,19 @@ def _parsed(body: str) -> object:
 
 
 def _status(status: int, content: object) -> int:
-    """Gateways that began to answer before their server failed say so in the body alone."""
+    """The status: gateways that began to answer before their server failed give it in the body alone."""
     error = content.get("error") if status == 200 and isinstance(content, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) and 400 <= code < 600 else status
 
 
-def _asked_pause(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait; OpenAI and Azure say it in milliseconds, too, which are finer."""
-    finer = _seconds(headers.get("retry-after-ms", ""))
-    return _seconds(headers.get("Retry-After", "")) if finer is None else finer / 1000
-
-
 def _seconds(retry_after: str) -> float | None:
-    """Of a Retry-After header: a number, or a date; None where it is neither."""
+    """Seconds of a Retry-After header, which is a number or a date; None where it is neither."""
     try:
         seconds = float(retry_after)
     except ValueError:
         try:
-            date = parsedate_to_datetime(retry_after)
+            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
         except (ValueError, TypeError, OverflowError):
             return None
-        zoned = date if date.tzinfo else date.replace(tzinfo=UTC)
-        seconds = (zoned - datetime.now(UTC)).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -6,92 +6,123 @@ import json
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
-from evenhand.models import server_choices
+from evenhand.errors import UsageError
 from evenhand.models.ctrl_c import ctrl_c_calls
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
-from evenhand.models.metered_server import MeteredServer
-from evenhand.models.only_model import only_model
-from evenhand.models.openai_http import Answer, JsonServer
+from evenhand.models.metered_server import CHAT, Asker, MeteredServer
+from evenhand.models.openai_http import JsonServer
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import completion_tokens, read_reply, refuses_schema, wants_other_limit
-from evenhand.models.pace import Pace
-from evenhand.models.prices import price_of
+from evenhand.models.openai_replies import completion_tokens, read_reply
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
-from evenhand.models.server_choices import ServerChoices, Together
+from evenhand.models.server_choices import (
+    TRIAL,
+    CompletionChoices,
+    NoTopLogProbs,
+    TopChoices,
+    describe_top_scores,
+    find_way,
+)
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
-from evenhand.models.server_tokens import Ask
-from evenhand.models.spending import Spending, Usage
+from evenhand.models.spending import Pace, Spending, price_of
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading
 
-T = TypeVar("T")
-_Done: TypeAlias = "tuple[int, Reply | Unanswerable, int]"  # place, reply, tokens written
-_Come: TypeAlias = "queue.SimpleQueue[_Done | BaseException | None]"
-_BATCHES = 8  # a call; it ends with its slowest request, for which the others' connections then wait
+_Done: TypeAlias = "queue.SimpleQueue[tuple[int, Reply | Unanswerable, int] | BaseException | None]"
+"""Place, reply and tokens written; an error that every request would meet; None where a thread ends."""
+
+_BATCHES = 8  # in a call, which ends with its slowest request
 _SEEDS = 2**31 - 1  # below it, a seed fits every integer that servers keep it in; a prime, so that all its bits count
 
 
 class OpenAIServer:
     """One model of a server, at its URL up to /v1 ("http://localhost:8000/v1").
 
-    model: as the server lists it; None: the only one that it lists. batch_size: requests that it answers at once, each
-    over a connection that is kept. Which key it is sent: `api_keys`. It can "choose" where the server says how likely
-    given tokens are, which is tried when it is first of interest: `server_choices`.
+    Args:
+        model: its name on the server; None: the only one that the server lists.
+        batch_size: concurrent requests.
+        template_options: variables of the chat template, sent as chat_template_kwargs with those of `options`.
 
-    Raises ModelError for a URL that is none, for a key that can't be sent, for prices that can't be read, and, where no
-    model is named, for a server that can't be reached or lists another number of models.
+    Raises:
+        ModelError: for an invalid URL, a key that can't be sent, prices that can't be read, and, where no model is
+            named, a server that can't be reached or lists another number of models.
     """
 
     whole_calls = False
 
     def __init__(
-        self, url: str, model: str | None = None, *, batch_size: int = 16, options: ServerOptions = DEFAULT_OPTIONS
+        self,
+        url: str,
+        model: str | None = None,
+        *,
+        batch_size: int = 16,
+        options: ServerOptions = DEFAULT_OPTIONS,
+        template_options: Mapping[str, object] = MappingProxyType({}),
     ):
         if batch_size < 1:
-            raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
-        self._server = JsonServer(url, options, connections=batch_size)
-        if model and self._server.key.stands_in(model):
-            raise ModelError("the model's name holds the key of its server: leave it out, it is sent by itself")
-        self._limit = "max_tokens"
-        self.batch_size = batch_size
-        self.name = model or only_model(self._server)
-        self._failures = Failures(self.identity)
+            raise ModelError(f"the batch size must be 1 or more, got {batch_size}")
         if options.max_cost is not None and options.prices is None:
             raise ModelError("--max-cost needs --prices FILE, a table of what tokens cost")
+        if options.tokenizer and options.chat_template_kwargs:
+            raise ModelError("--tokenizer lays out prompts here, without --chat-template-kwargs: use --template-option")
+        self._server = JsonServer(url, options)
+        self.batch_size = batch_size
+        self.name = model or _only_model(self._server)
+        variables = {**template_options, **json.loads(options.chat_template_kwargs or "{}")}
+        extra = {"chat_template_kwargs": variables, "reasoning_effort": options.reasoning_effort}
+        self._extra = {name: value for name, value in extra.items() if value}
+        self._failures = Failures(self.identity)
         self._options = options
         self.spending = Spending(options, price_of(self.name, options.prices) if options.prices else None)
         pace = Pace(options.requests_per_minute, options.tokens_per_minute)
-        self._metered = MeteredServer(self._server, self.spending, pace)
+        self._metered = MeteredServer(self._server, self.spending, pace, self._extra)
 
     @cached_property
     def can(self) -> frozenset[Ability]:
         """Tries the server. Raises ModelError where it can't be reached."""
-        always: frozenset[Ability] = frozenset({"generate", "see", "constrain"})
-        return always if isinstance(self._choices, str) else always | {"choose"}
+        scores: Ability = "choose" if isinstance(self._choices, CompletionChoices) else "choose_one_token"
+        return frozenset({"generate", "see", "constrain", scores})
 
     @property
     def scoring_way(self) -> str:
-        """How options are scored, or why they can't be."""
-        return self._choices if isinstance(self._choices, str) else self._choices.in_words
+        """How options are scored, or why they are not scored unless that is asked for."""
+        return str(self._choices)
 
     @property
     def took(self) -> str:
-        """By this command."""
+        """What this command took."""
         return f"{self.name}: {self.spending.in_words()}"
 
+    @property
+    def warnings(self) -> list[tuple[str, str]]:
+        """(code, text) of each field that was left out."""
+        return [(f"refused_{name}", f"{self.name}: {note}") for name, note in self._metered.fields.notes.items()]
+
+    def check_one_token(self) -> None:
+        """Try to score options of one token each. Raises UsageError where the server gives no top_logprobs."""
+        try:
+            self._choices.log_probs(TRIAL, Asker(self._metered, "how options are scored", threading.Event()))
+        except (NoTopLogProbs, Unanswerable) as error:
+            raise UsageError(f"{self.identity}: --protocol choose scores options, and {error}") from None
+
+    def score_warnings(self, scored: Iterable[Reply]) -> list[tuple[str, str]]:
+        """(code, text) of the way in which choices were scored, if it is not the paper's."""
+        if isinstance(self._choices, CompletionChoices):
+            return []
+        return [("top_logprobs", f"{self.name}: {describe_top_scores(scored)}")]
+
     @cached_property
-    def _choices(self) -> ServerChoices | str:
-        asking = self._asking("how options are scored", threading.Event())
-        return server_choices.found(self.name, self._options.tokenizer, *asking, self._lives)
+    def _choices(self) -> CompletionChoices | TopChoices:
+        ask = Asker(self._metered, "how options are scored", threading.Event())
+        return find_way(self.name, self._options.tokenizer, ask, self._lives)
 
     def _lives(self) -> bool:
         try:
@@ -100,62 +131,41 @@ class OpenAIServer:
             return False
         return True
 
-    def _asking(self, about: str, stop: threading.Event) -> tuple[Ask, Together]:
-        """By which choices are scored: one request after the other, and some that belong together."""
-
-        def ask(
-            path: str, body: Mapping[str, object], read: Callable[[object], T], aside: list[Usage] | None = None
-        ) -> T:
-            return self._metered.patiently(path, body, read, about, stop, aside)
-
-        @contextmanager
-        def together(bodies: Sequence[Mapping[str, object]]) -> Iterator[Ask]:
-            with self._metered.set_aside(bodies, stop) as aside:
-                yield partial(ask, aside=aside)
-
-        return ask, together
-
     @property
     def identity(self) -> str:
-        return f"{self._server.url}#{self.name}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.identity!r})"
+        extra = f" {json.dumps(self._extra, sort_keys=True)}" if self._extra else ""
+        return f"{self._server.url}#{self.name}{extra}"
 
     def close(self) -> None:
-        self.__dict__.setdefault("_choices", "it was let go before that was tried")
+        self.__dict__.setdefault("_choices", TopChoices(self.name, "it was closed before that was tried"))
         self._server.close()
 
     def at_once(self, kind: Kind) -> int:
         return self.batch_size * _BATCHES
 
     def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
-        """Each is sent by itself, `batch_size` of them at once. How a text is drawn is the server's affair.
+        """Send each request alone, `batch_size` of them concurrently. How a text is drawn is up to the server.
 
         A temperature of None leaves the sampling to the server; a top_k of its own applies where a request has none.
-        Where the iterator is closed early, or Ctrl-C comes, no further request and no further attempt begins, and
-        nothing is waited for. In a process's first thread, all that was received before Ctrl-C is given before
-        KeyboardInterrupt is raised.
+        Where the iterator is closed early, or Ctrl-C is pressed, no further request and no further attempt begins. In a
+        process's main thread, all that was received before Ctrl-C is given before KeyboardInterrupt is raised.
 
-        Raises ModelError for what every request would meet, for requests that score choices where the server does not
-        say how likely they are, for those without a template (chat completions put every prompt into the model's own),
-        and LimitReached. Those under way are then waited for, and come before it.
+        Raises:
+            ModelError: for what every request would meet, after the answers of running requests; and for requests
+                without a template: chat completions put every prompt into the model's own.
         """
-        if any(request.choices for request in requests) and isinstance(self._choices, str):
-            raise ModelError(
-                f"{self.identity} scores no options: {self._choices}. Let it write its answers (--protocol generate), "
-                "or give the checkpoint itself as --model"
-            )
         if not all(request.template for request in requests):
             raise ModelError(
                 f"{self.identity}: a server's chat completions put every prompt into the model's own template, and "
                 "these go without one; give the checkpoint itself as --model"
             )
+        if any(request.choices for request in requests):
+            _ = self._choices  # tried once, before threads need it
         waiting = deque(enumerate(requests))
-        done: _Come = queue.SimpleQueue()
+        done: _Done = queue.SimpleQueue()
         stop = threading.Event()
         threads = [
-            # Daemons: a process that is told to stop does not wait for a server's answers.
+            # Daemons: a process that ends does not wait for a server's answers.
             threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True)
             for _ in range(min(self.batch_size, len(requests)))
         ]
@@ -167,17 +177,17 @@ class OpenAIServer:
                     thread.start()
                 while working:
                     try:
-                        came = done.get(timeout=0.5)  # not for ever: some systems deliver Ctrl-C between waits only
+                        ended = done.get(timeout=0.5)  # some systems deliver Ctrl-C between two waits only
                     except queue.Empty:
                         continue
-                    if came is None:
+                    if ended is None:
                         working -= 1
-                    elif isinstance(came, Exception):
-                        errors.append(came)
-                    elif isinstance(came, BaseException):
-                        raise came
+                    elif isinstance(ended, Exception):
+                        errors.append(ended)
+                    elif isinstance(ended, BaseException):
+                        raise ended
                     else:
-                        place, reply, tokens = came
+                        place, reply, tokens = ended
                         on_tokens(tokens)
                         if isinstance(reply, Unanswerable):
                             reply = self._failures.reply(requests[place], reply)
@@ -187,19 +197,13 @@ class OpenAIServer:
         if errors:
             raise errors[0]
 
-    def _work(
-        self,
-        waiting: deque[tuple[int, Request]],
-        done: _Come,
-        stop: threading.Event,
-    ) -> None:
-        """One of many at once. An error that every request would meet is put for the caller's thread to raise; None is
-        put at the end."""
+    def _work(self, waiting: deque[tuple[int, Request]], done: _Done, stop: threading.Event) -> None:
+        """One of several threads."""
         try:
-            while not stop.is_set():
+            while waiting and not stop.is_set():
                 try:
                     place, request = waiting.popleft()
-                except IndexError:
+                except IndexError:  # another thread was faster
                     return
                 try:
                     done.put((place, *self._reply(request, stop)))
@@ -212,48 +216,55 @@ class OpenAIServer:
             done.put(None)
 
     def _reply(self, request: Request, stop: threading.Event) -> tuple[Reply, int]:
-        """And how many tokens were written. Raises Unanswerable where this one request fails for good."""
+        """The reply, and how many tokens were written. Raises Unanswerable where this one request fails for good."""
+        ask = Asker(self._metered, f"request {request.name!r}", stop)
         if request.choices:
-            return Reply(finish_reason="choice", choice_log_probs=self._log_probs(request, stop)), 0
-        messages = chat_messages(request.messages)
-        return self._server.patiently(lambda: self._attempt(request, messages, stop), stop)
+            return Reply(finish_reason="choice", choice_log_probs=self._choices.log_probs(request, ask)), 0
 
-    def _log_probs(self, request: Request, stop: threading.Event) -> tuple[tuple[float, ...], ...]:
-        assert not isinstance(self._choices, str)
-        return self._choices.log_probs(request, *self._asking(f"request {request.name!r}", stop))
+        def read(content: object) -> tuple[Reply, int]:
+            return read_reply(content, request.sampling.stop), completion_tokens(content)
 
-    def _attempt(self, request: Request, messages: list[dict[str, object]], stop: threading.Event) -> tuple[Reply, int]:
-        about = f"request {request.name!r}"
-        answer = self._ask(request, messages, about, stop)
-        if wants_other_limit(answer):
-            self._limit = "max_completion_tokens"
-            answer = self._ask(request, messages, about, stop)
-        if request.schema is not None and refuses_schema(answer):
-            raise ModelError(
-                f"{about}: {self._server.url} {self._server.described(answer)}; it was asked to keep to a JSON schema "
-                "(response_format json_schema), as vLLM, llama.cpp and OpenAI do, and this server or model does not: "
-                "leave --constrain out, or ask one that does"
-            )
-        reply = self._metered.read(answer, lambda content: read_reply(content, request.sampling.stop), about)
-        return replace(reply, text=self._server.key.masked_reply(reply.text)), completion_tokens(answer.content)
+        reply, tokens = ask(CHAT, self._fields_of(request), read)
+        masked = self._server.key.masked_reply
+        return replace(reply, text=masked(reply.text), thought=masked(reply.thought)), tokens
 
-    def _ask(self, request: Request, messages: list[dict[str, object]], about: str, stop: threading.Event) -> Answer:
+    def _fields_of(self, request: Request) -> dict[str, object]:
+        """What is sent; `server_fields.FIELDS` says what each field means."""
         sampling = request.sampling
-        body: dict[str, object] = {"model": self.name, "messages": messages, self._limit: sampling.max_new_tokens}
+        fields: dict[str, object] = {"model": self.name, "messages": chat_messages(request.messages)}
+        fields["max_tokens"] = sampling.max_new_tokens
         if sampling.stop:
-            body["stop"] = list(sampling.stop)
+            fields["stop"] = list(sampling.stop)
         if sampling.temperature is not None:
-            body["temperature"] = sampling.temperature
+            fields["temperature"] = sampling.temperature
         if sampling.temperature != 0:  # something is drawn
-            body["seed"] = request.seed % _SEEDS
+            fields["seed"] = request.seed % _SEEDS
         if sampling.temperature:
-            body["top_p"] = sampling.top_p
+            fields["top_p"] = sampling.top_p
             if sampling.top_k > 0:
-                body["top_k"] = sampling.top_k  # not among OpenAI's own; vLLM, llama.cpp and others take it
+                fields["top_k"] = sampling.top_k  # not among OpenAI's own; vLLM, llama.cpp and others take it
         if request.schema is not None:
             schema = {"name": "answer", "strict": True, "schema": json.loads(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return self._metered.ask("/chat/completions", body, about, stop)
+            fields["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return fields
+
+
+def _only_model(server: JsonServer) -> str:
+    """The one model that a server lists. Raises ModelError for another number, or a name that can't be kept."""
+    url, about = server.url, "the list of models"
+    answer = server.patiently(lambda: server.ask("/models", about=about))
+    server.check(answer, about)
+    data = answer.content.get("data") if isinstance(answer.content, dict) else None
+    if not isinstance(data, list):
+        raise ModelError(f"{url}/models lists no models in OpenAI's form; name one: {url}#NAME")
+    ids = [each.get("id") for each in data if isinstance(each, dict)]
+    names = sorted({name for name in ids if isinstance(name, str) and name})
+    if len(names) != 1:
+        some = server.cleaned(", ".join(names)) or "none"
+        raise ModelError(f"{url} serves {len(names):,} models, not one ({some}); name one: {url}#NAME")
+    if server.cleaned(names[0]) != names[0]:
+        raise ModelError(f"{url} lists a model whose name can't be kept; name one: {url}#NAME")
+    return names[0]
 
 
 class ServerBackend:
@@ -265,7 +276,8 @@ class ServerBackend:
     def load(self, name: str, loading: Loading, options: ServerOptions) -> OpenAIServer:
         """Raises ModelError as OpenAIServer does, and for a revision."""
         if loading.revision is not None:
-            came = f"revision {loading.revision!r} came for a server, which serves what it has loaded"
-            raise ModelError(f"{came}: leave it out")
+            raise ModelError(f"--revision {loading.revision} has no effect: a server has loaded its model; remove it")
         url, _, served = name.partition("#")
-        return OpenAIServer(url, served or None, batch_size=loading.batch_size, options=options)
+        template = getattr(loading, "template", None)  # of --template-option
+        given = {"template_options": template.variables} if template else {}
+        return OpenAIServer(url, served or None, batch_size=loading.batch_size, options=options, **given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -12,9 +12,9 @@ from evenhand.models.request import Reply, Request
 Kind = Literal["generate", "choose"]
 """What a request asks for: a text, or how likely its choices are."""
 
-Ability = Literal["generate", "choose", "see", "count_tokens", "constrain", "continue"]
-"""What a model can: write, score choices, take images, say what a call costs, keep to a schema, take a prompt to the
-letter, without its chat template."""
+Ability = Literal["generate", "choose", "choose_one_token", "see", "count_tokens", "constrain", "continue"]
+"""What a model can: write, score choices, score those of one token each, take images, say what a call costs, keep to a
+schema, take a prompt to the letter, without its chat template."""
 
 OnTokens = Callable[[int], None]
 """Told how many tokens more have been written, now and then while a call runs; called from any thread."""
@@ -101,6 +101,29 @@ class SaysHowItScores(Protocol):
 
     @property
     def scoring_way(self) -> str: ...
+
+
+@runtime_checkable
+class Warns(Protocol):
+    """A model that finds out while it answers what a report must say: (code, text)."""
+
+    @property
+    def warnings(self) -> Sequence[tuple[str, str]]:
+        """Of the replies so far."""
+        ...
+
+
+@runtime_checkable
+class ScoresOneToken(Protocol):
+    """A model that can "choose_one_token"."""
+
+    def check_one_token(self) -> None:
+        """Try it once. Raises UsageError where it can't after all."""
+        ...
+
+    def score_warnings(self, scored: Iterable[Reply]) -> Sequence[tuple[str, str]]:
+        """Of all scored choices of a run, those of earlier commands included."""
+        ...
 
 
 @runtime_checkable

@@ -1,155 +1,242 @@
-"""How likely a server says that choices are after a prompt, by /v1/completions: in one of two ways.
+"""Scores choices by a server's log-probabilities, in one of three ways.
 
-By token ids: one request for each distinct prefix at which choices part or go on, which writes one token and names the
-tokens whose log-probabilities are wanted (vLLM's `logprob_token_ids`): the server keeps what it has computed of a
-prompt. By echo: one request for each choice, whose prompt is given back with the log-probability of every token of it
-(vLLM, SGLang), and computed anew each time.
+Token ids (vLLM): one request to /v1/completions for each distinct prefix of the choices, which writes one token and
+names the tokens whose log-probabilities are wanted (`logprob_token_ids`). The server caches what it has computed of a
+prompt.
+
+Echo (vLLM, SGLang): one request to /v1/completions for each choice, whose prompt is given back with the log-probability
+of each of its tokens.
+
+Top log-probabilities (OpenAI, Ollama, LM Studio, llama.cpp): one chat completion of one token, with the
+log-probabilities of the likeliest first tokens (`top_logprobs`). A choice must be one of these, so one token.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
+
+import numpy as np
 
 from evenhand.models.errors import LimitReached, ModelError, Unanswerable
-from evenhand.models.openai_http import NeverPassed, Unreachable
-from evenhand.models.openai_replies import Malformed, Withheld
+from evenhand.models.metered_server import CHAT, Asker
+from evenhand.models.openai_http import RetriesExhausted, Retryable, Unreachable
+from evenhand.models.openai_messages import chat_messages
+from evenhand.models.openai_replies import Malformed, Withheld, first_choice, thought_of
 from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
-from evenhand.models.request import Message, Request
+from evenhand.models.request import Message, Reply, Request
 from evenhand.models.scoring import LogProbs
-from evenhand.models.server_tokens import Ask, LocalReader, Reader, ServerReader
-
-Way = Literal["token ids", "echo"]
-Together: TypeAlias = "Callable[[Sequence[Mapping[str, object]]], AbstractContextManager[Ask]]"
-"""Of bodies that belong together: asks them, where limits allow all of them."""
+from evenhand.models.server_tokens import LocalReader, Reader, ServerReader
 
 logger = logging.getLogger(__name__)
 
-MOST_IDS = 128  # that vLLM takes in one request
-_TRIED = Request(
+MOST_TOP = 20  # that OpenAI gives
+_FEWEST_TRIED = 20  # requests, none of which could be scored by the likeliest tokens
+TRIAL = Request(
     (Message("user", "Choose between Yes and No. Is it so?"),), ("Yes", "No", "Yes, always"), name="a trial"
 )
 _ROUNDED = 1e-3  # nats by which a log-probability may exceed 0
+_TOKENIZER = "--tokenizer NAME names the model's, where /v1/completions gives log-probabilities"
+
+
+class NoTopLogProbs(ModelError):
+    """The server's chat completions give no log-probabilities."""
 
 
 @dataclass(frozen=True)
-class ServerChoices:
-    """model: as the server calls it."""
+class CompletionChoices:
+    """Scores choices of any length by /v1/completions. model: as the server calls it."""
 
     model: str
     reader: Reader
-    way: Way
+    way: Literal["token ids", "echo"]
 
-    @property
-    def in_words(self) -> str:
+    def __str__(self) -> str:
         asked = "logprob_token_ids, one request a prefix" if self.way == "token ids" else "echo, one request an option"
         return f"the server's log-probabilities ({asked} to /v1/completions; tokens by {self.reader.name})"
 
-    def log_probs(self, request: Request, ask: Ask, together: Together) -> tuple[LogProbs, ...]:
-        """Of each token of each choice, in nats, in order of choices.
+    def log_probs(self, request: Request, ask: Asker) -> tuple[LogProbs, ...]:
+        """Log-probability of each token of each choice, in nats, in order of choices.
 
-        Raises what `ask` and `together` raise, and Unanswerable.
+        Raises Unanswerable, and what asking raises.
         """
         continuations = self.reader.continuations(request, ask)
-        if self.way == "echo":
-            return self._echoed(continuations, together)
-        return self._by_ids(continuations, together)
+        return self._echoed(continuations, ask) if self.way == "echo" else self._by_ids(continuations, ask)
 
-    def _by_ids(self, continuations: Sequence[Continuation], together: Together) -> tuple[LogProbs, ...]:
-        asked = [
-            (prefix, wanted[start : start + MOST_IDS])
-            for prefix, wanted in wanted_after(continuations).items()
-            for start in range(0, len(wanted), MOST_IDS)
-        ]
-        bodies = [
-            {**self._body(prefix), "logprobs": 1, "logprob_token_ids": some, "return_tokens_as_token_ids": True}
-            for prefix, some in asked
-        ]
-        after: dict[Tokens, dict[int, float]] = {prefix: {} for prefix, _ in asked}
-        with together(bodies) as ask:
-            for body, (prefix, some) in zip(bodies, asked):
-                after[prefix] |= ask("/completions", body, partial(_of_ids, wanted=some))
+    def _by_ids(self, continuations: Sequence[Continuation], ask: Asker) -> tuple[LogProbs, ...]:
+        wanted = wanted_after(continuations)
+        fields = {"logprobs": 1, "return_tokens_as_token_ids": True}
+        bodies = {
+            prefix: {**self._body(prefix), **fields, "logprob_token_ids": tokens} for prefix, tokens in wanted.items()
+        }
+        with ask.together([*bodies.values()]) as asks:
+            after = {
+                prefix: asks("/completions", body, partial(_read_ids, wanted=wanted[prefix]))
+                for prefix, body in bodies.items()
+            }
         return tuple(tuple(after[prefix][token] for prefix, token in each.steps) for each in continuations)
 
-    def _echoed(self, continuations: Sequence[Continuation], together: Together) -> tuple[LogProbs, ...]:
+    def _echoed(self, continuations: Sequence[Continuation], ask: Asker) -> tuple[LogProbs, ...]:
         bodies = [{**self._body(each.prompt + each.answer), "echo": True, "logprobs": 1} for each in continuations]
-        with together(bodies) as ask:
-            every = [
-                ask("/completions", body, partial(_of_prompt, n=len(each.prompt + each.answer)))
+        with ask.together(bodies) as asks:
+            found = [
+                asks("/completions", body, partial(_read_prompt, n=len(each.prompt + each.answer)))
                 for body, each in zip(bodies, continuations)
             ]
-        return tuple(found[len(each.prompt) - 1 :] for found, each in zip(every, continuations))
+        return tuple(scored[len(each.prompt) - 1 :] for scored, each in zip(found, continuations))
 
     def _body(self, prompt: Tokens) -> dict[str, object]:
         return {"model": self.model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0}
 
 
-def found(
-    model: str, tokenizer: str | None, ask: Ask, together: Together, lives: Callable[[], bool]
-) -> ServerChoices | str:
-    """The first way that a server can, or why it can in none; tried with a few requests of some ten tokens.
+class TopChoices:
+    """Scores choices of one token each by the likeliest first tokens of a chat completion.
 
-    lives: whether the server answers otherwise, asked where its tokenizer's place is out of order: some gateways say so
-    of places that they don't have.
-    Raises ModelError for a tokenizer that can't be loaded, for a server that can't be reached or is out of order (what
-    it can would be guessed), and LimitReached.
+    A choice's probability is that of the token that is the choice, with or without spaces around it.
     """
+
+    def __init__(self, model: str, why: str):
+        """why: choices can't be scored by /v1/completions."""
+        self._model, self._why = model, why
+        self._tried: Counter[tuple[str, ...]] = Counter()
+        self._scored: set[tuple[str, ...]] = set()
+
+    def __str__(self) -> str:
+        return f"{self._why}; --protocol choose scores options of one token each, where it has top_logprobs"
+
+    def log_probs(self, request: Request, ask: Asker) -> tuple[LogProbs, ...]:
+        """Of the one token of each choice; NaN for all of them where one is not among the likeliest.
+
+        Raises ModelError where the first requests with the same choices all come to nothing, and what asking raises.
+        """
+        drawn = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "logprobs": True, "top_logprobs": MOST_TOP}
+        values = {"model": self._model, "messages": chat_messages(request.messages), **drawn}
+        try:
+            found = ask(CHAT, values, partial(_read_top, choices=request.choices))
+        except NoTopLogProbs as error:
+            raise NoTopLogProbs(f"{self._why}, and {error}") from None
+        self._tried[request.choices] += 1
+        if not math.isnan(found[0][0]):
+            self._scored.add(request.choices)
+        elif self._tried[request.choices] >= _FEWEST_TRIED and request.choices not in self._scored:
+            raise ModelError(
+                f"none of the first {_FEWEST_TRIED} requests with the options {', '.join(request.choices)} could be "
+                f"scored: never were all of them among the {MOST_TOP} likeliest first tokens of a reply. Options must "
+                "be one token each, and the model must answer without thinking first; try --protocol generate"
+            )
+        return found
+
+
+def describe_top_scores(replies: Iterable[Reply]) -> str:
+    """What a report says of choices that were scored by the likeliest tokens."""
+    scored = (each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs))
+    masses = np.array([sum(math.exp(only) for (only,) in choices) for choices in scored])
+    read = masses[~np.isnan(masses)]
+    said = (
+        f"options were scored by the likeliest first tokens ({MOST_TOP} at most) of chat completions (top_logprobs), "
+        "each option by the token that is the option"
+    )
+    if len(read):
+        said += f"; options have {read.mean():.1%} of the probability on average, {read.min():.1%} at least"
+    if lost := len(masses) - len(read):
+        said += f"; {lost:,} of {len(masses):,} requests are unread: an option was not among these tokens"
+    return said
+
+
+def find_way(
+    model: str, tokenizer: str | None, ask: Asker, lives: Callable[[], bool]
+) -> CompletionChoices | TopChoices:
+    """Try what a server can, with a few requests of some ten tokens each.
+
+    Args:
+        lives: whether the server answers otherwise; called where its tokenizer's place is out of order, which some
+            gateways say of places that they don't have.
+
+    Raises:
+        ModelError: the tokenizer can't be loaded, or the server can't be reached or is out of order.
+        LimitReached: there.
+    """
+
+    def top(why: str) -> TopChoices:
+        return TopChoices(model, why)
+
     reader: Reader = LocalReader(tokenizer) if tokenizer else ServerReader(model)
     try:
-        if isinstance(reader, ServerReader) and not reader.gives_back(_TRIED, ask):
-            return "its /detokenize does not give back what /tokenize reads; " + _ADVICE
-        reader.continuations(_TRIED, ask)
+        if isinstance(reader, ServerReader) and not reader.gives_back(TRIAL, ask):
+            return top(f"its /detokenize does not give back what /tokenize reads; {_TOKENIZER}")
+        reader.continuations(TRIAL, ask)
     except (ModelError, Unanswerable) as error:
-        if _says_nothing(error) and not (isinstance(error, NeverPassed) and lives()):
+        if _says_nothing(error) and not (isinstance(error, RetriesExhausted) and lives()):
             raise
         logger.info("%s: %s", model, error)
-        return "it has no /tokenize as vLLM has; " + _ADVICE if tokenizer is None else str(error)
-    for way in ("token ids", "echo"):
-        choices = ServerChoices(model, reader, way)
+        return top(f"it has no /tokenize as vLLM has; {_TOKENIZER}" if tokenizer is None else str(error))
+    ways: tuple[Literal["token ids", "echo"], ...] = ("token ids", "echo")
+    for way in ways:
+        choices = CompletionChoices(model, reader, way)
         try:
-            every = choices.log_probs(_TRIED, ask, together)
-            if any(value < 0 for each in every for value in each):  # 0 is put for unknown
+            if any(value < 0 for each in choices.log_probs(TRIAL, ask) for value in each):  # some put 0 for unknown
                 return choices
         except (ModelError, Unanswerable) as error:
             if _says_nothing(error):
                 raise
             logger.info("%s: %s: %s", model, way, error)
-    return "its /v1/completions gives no log-probabilities of tokens that are named or echoed"
+    return top("its /v1/completions gives no log-probabilities of tokens that are named or echoed")
 
 
 def _says_nothing(error: Exception) -> bool:
     """Whether an error leaves open what the server can."""
-    return isinstance(error, (Unreachable, LimitReached)) or (isinstance(error, NeverPassed) and not error.lasting)
+    cause = error.__cause__
+    busy = isinstance(error, RetriesExhausted) and isinstance(cause, Retryable) and not cause.lasting
+    return busy or isinstance(error, (Unreachable, LimitReached))
 
 
-_ADVICE = "--tokenizer NAME names the model's, where /v1/completions gives log-probabilities"
-
-
-def _of_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:
-    """Of the tokens that were named, as they stand beside the one token that was written."""
-    top = _log_probs(content).get("top_logprobs")
+def _read_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:
+    """Of the named tokens, from the log-probabilities of the one token that was written."""
+    top = _completion_log_probs(content).get("top_logprobs")
     first = top[0] if isinstance(top, list) and top else None
     if not isinstance(first, dict):
         raise Withheld("no log-probabilities of named tokens in it")
     return {token: _number(first.get(f"token_id:{token}")) for token in wanted}
 
 
-def _of_prompt(content: object, n: int) -> LogProbs:
+def _read_prompt(content: object, n: int) -> LogProbs:
     """Of all tokens of a prompt but the first; that of the one token that was written may follow."""
-    given = _log_probs(content).get("token_logprobs")
+    given = _completion_log_probs(content).get("token_logprobs")
     if not isinstance(given, list) or len(given) not in (n, n + 1) or given[0] is not None:
         raise Withheld("no log-probabilities of the prompt's tokens in it")
     return tuple(map(_number, given[1:n]))
 
 
-def _log_probs(content: object) -> dict[str, object]:
-    choices = content.get("choices") if isinstance(content, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict) or not isinstance(choice.get("text"), str):
+def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
+    """Of each choice as a first token. All NaN where one is missing, or the first token is one of a thought."""
+    choice = first_choice(content)
+    message, log_probs = choice.get("message"), choice.get("logprobs")
+    tokens = log_probs.get("content") if isinstance(log_probs, dict) else None
+    first = tokens[0] if isinstance(tokens, list) and tokens else None
+    top = first.get("top_logprobs") if isinstance(first, dict) else None
+    if not isinstance(message, dict):
+        raise Malformed("no message in its first choice")
+    if not isinstance(top, list) or not top:
+        raise NoTopLogProbs("its chat completions give no top_logprobs; try --protocol generate")
+    by_text: dict[str, list[float]] = {}
+    for each in top:
+        if isinstance(each, dict) and isinstance(each.get("token"), str):
+            by_text.setdefault(each["token"].strip(), []).append(_number(each.get("logprob")))
+    if thought_of(message) or any(choice.strip() not in by_text for choice in choices):
+        return ((math.nan,),) * len(choices)
+    found = [min(0.0, float(np.logaddexp.reduce(by_text[choice.strip()]))) for choice in choices]
+    known = any(map(math.exp, found))  # OpenAI gives -9999 where it is too little to say
+    return tuple((only if known else math.nan,) for only in found)
+
+
+def _completion_log_probs(content: object) -> dict[str, object]:
+    choice = first_choice(content)
+    if not isinstance(choice.get("text"), str):
         raise Malformed("no completion in it")
     given = choice.get("logprobs")
     if not isinstance(given, dict):

@@ -1,7 +1,8 @@
-"""How a server is asked: patience, its key, limits. Read without importing what speaks to servers."""
+"""Options of servers: retries, key, limits, and fields of requests. Quick to import."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -9,81 +10,73 @@ from evenhand.options import option
 
 
 def variable_name(text: str) -> str:
-    """The same. Raises ValueError for what is no name of an environment variable, in words that don't hold it: it may
-    be the key itself."""
+    """Return the text. Raises ValueError, without repeating it (it may be the key itself), if it names no variable."""
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
         raise ValueError(
-            "the name of an environment variable is accepted, in capitals, digits and _; the key itself stands in that "
-            "variable, never on a command line"
+            "expected the name of an environment variable, in capitals, digits and _; the key itself is the value of "
+            "that variable, never part of a command"
         )
     return text
 
 
+def _sorted_json(text: str) -> str:
+    """The same JSON object with its names sorted. Raises ValueError."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"""expected a JSON object such as {{"enable_thinking": false}}, got {text!r}""")
+    return json.dumps(found, sort_keys=True)
+
+
 @dataclass(frozen=True)
 class ServerOptions:
-    """What --model URL takes. attempts count the first one, too. Limits are of one command, for each server that it
-    asks: what an earlier command spent doesn't count. timeout bounds how long a server may ask to wait, too
-    (Retry-After)."""
+    """Options of `--model URL`. Limits hold for one command and one server; earlier commands don't count."""
 
     timeout: float = option(
-        600.0,
-        "that a server may be silent, write one answer, or ask to wait",
-        above=0,
-        most=86400,
-        metavar="SECONDS",
-        incidental=True,
-    )
+        600.0, "time limit of one request, and of a pause that the server asks for", above=0, most=86400,
+        metavar="SECONDS", incidental=True,
+    )  # fmt: skip
     attempts: int = option(
-        6, "how often a server is sent one request before the run ends", least=1, metavar="N", incidental=True
+        6, "number of times that one request is sent before the run ends", least=1, metavar="N", incidental=True
     )
     backoff: float = option(
-        1.0,
-        "before the second attempt, twice as long before each further one",
-        least=0,
-        metavar="SECONDS",
+        1.0, "pause before the second attempt; doubles before each further one", least=0, metavar="SECONDS",
         incidental=True,
-    )
+    )  # fmt: skip
     api_key_env: str | None = option(
-        None,
-        "environment variable with the server's key, in place of EVENHAND_API_KEYS",
-        metavar="NAME",
-        parse=variable_name,
-        incidental=True,
-    )
+        None, "environment variable with the server's key; replaces EVENHAND_API_KEYS", metavar="NAME",
+        parse=variable_name, incidental=True,
+    )  # fmt: skip
     max_requests: int | None = option(
-        None,
-        "sent by this command at most, those that failed counted in; then it stops, and goes on when given again",
-        least=1,
-        metavar="N",
-        incidental=True,
-    )
+        None, "most requests of this command, failed ones included; the same command then goes on", least=1,
+        metavar="N", incidental=True,
+    )  # fmt: skip
     max_total_tokens: int | None = option(
-        None, "read and written by this command at most, likewise", least=1, metavar="N", incidental=True
+        None, "most tokens of this command, read and written", least=1, metavar="N", incidental=True
     )
     max_cost: float | None = option(
-        None,
-        "of this command by --prices at most, likewise",
-        above=0,
-        metavar="AMOUNT",
-        incidental=True,
-        needs="prices",
+        None, "highest cost of this command by --prices", above=0, metavar="AMOUNT", incidental=True, needs="prices"
     )
     prices: str | None = option(
-        None,
-        "table (CSV or JSON) of what tokens cost: model, input and output (of a million tokens), currency",
-        metavar="FILE",
+        None, "table of prices (CSV or JSON): model, input and output (of a million tokens), currency", metavar="FILE",
         incidental=True,
-    )
+    )  # fmt: skip
     requests_per_minute: float | None = option(
-        None, "sent at most, evenly spaced", above=0, metavar="N", incidental=True
+        None, "most requests a minute, evenly spaced", above=0, metavar="N", incidental=True
     )
     tokens_per_minute: float | None = option(
-        None, "read and written at most, on average", above=0, metavar="N", incidental=True
+        None, "most tokens a minute on average, read and written", above=0, metavar="N", incidental=True
     )
     tokenizer: str | None = option(
-        None,
-        "Hub id or folder of the served model's tokenizer, to score options where the server has no /tokenize",
-        metavar="NAME",
+        None, "the served model's tokenizer (Hub id or folder), to score options without /tokenize", metavar="NAME"
+    )
+    chat_template_kwargs: str | None = option(
+        None, "variables of the server's chat template, a JSON object", metavar="JSON", parse=_sorted_json
+    )
+    reasoning_effort: str | None = option(
+        None, "how much a reasoning model thinks, in the server's words such as none, low or high", metavar="EFFORT"
     )
 
 

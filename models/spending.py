@@ -1,18 +1,23 @@
-"""What a server was asked for, what that cost, and limits on both."""
+"""What a server was asked for and what that cost; limits on both, and on how fast it is asked."""
 
 from __future__ import annotations
 
 import json
+import math
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
-from evenhand.models.errors import LimitReached
+from evenhand.models.errors import LimitReached, ModelError
 from evenhand.models.openai_http import Stopped
-from evenhand.models.prices import Price
 from evenhand.models.server_options import ServerOptions
 
-_LOOKS_UP = 0.2  # seconds, from a wait for others, whether anybody waits for this
+_COLUMNS = ("model", "input", "output", "currency")
+_PRICED = 1_000_000  # tokens that a price is of
+_LOOKS_UP = 0.2  # seconds between two looks at `stop`
 
 
 @dataclass(frozen=True)
@@ -23,11 +28,45 @@ class Usage:
     written: int
 
 
+@dataclass(frozen=True)
+class Price:
+    """Of a million tokens that are read, and that are written."""
+
+    read: float
+    written: float
+    currency: str
+
+    def of(self, read: float, written: float) -> float:
+        return (self.read * read + self.written * written) / _PRICED
+
+
+def price_of(model: str, file: str) -> Price:
+    """Read a model's price from a table with the columns model, input and output (of a million tokens), currency.
+
+    Raises UsageError for a file that can't be read, ModelError where it doesn't have the model once, with such prices.
+    """
+    from evenhand.paths import typed_path
+    from evenhand.row_files.rows import read_rows
+
+    rows = read_rows(Path(typed_path(file)), "price", "prices", edited=True)
+    columns = [rows.words(name) for name in _COLUMNS if name in rows.columns]
+    found = [row for row in zip(*columns) if row[0] == model and len(row) == len(_COLUMNS)]
+    with suppress(ValueError):
+        [(_, read, written, currency)] = found
+        price = Price(float(read), float(written), currency)
+        if 0 <= price.read < math.inf and 0 <= price.written < math.inf and currency:
+            return price
+    raise ModelError(
+        f"--prices {file} must have one row for {model!r}, with the columns {', '.join(_COLUMNS)}: two prices of a "
+        f"million tokens, 0 or more, and a currency's name; got {found or 'no such row'}"
+    )
+
+
 class Spending:
-    """Of one model, in this command. Safe in threads.
+    """Requests and tokens of one model in this command. Safe in threads.
 
     What a request may take at most is held before it is sent, and given back when it is known what it took: no limit is
-    passed, however many are under way.
+    exceeded, however many requests run.
     """
 
     def __init__(self, options: ServerOptions, price: Price | None):
@@ -36,51 +75,48 @@ class Spending:
         self.requests = self.read = self.written = 0
         self._held: list[Usage] = []
         self._longest = 0  # tokens read by one request
-        self._reckoned = 0  # answers
-
-    @property
-    def cost(self) -> float | None:
-        return None if self.price is None else self.price.of(self.read, self.written)
+        self._uncounted = 0  # answers
 
     def most(self, body: Mapping[str, object]) -> Usage:
-        """That a request with this body may take: a token for each of its bytes, or as many as one before it read, and
-        all that it may write. Of a prompt that comes as tokens, these."""
+        """What a request with this body may take: its prompt's tokens, or else one for each of its bytes (and no fewer
+        than an earlier request read); and all that it may write."""
         prompt = body.get("prompt")
-        written = body.get("max_tokens", body.get("max_completion_tokens"))
-        limit = written if isinstance(written, int) else 0
+        limit = body.get("max_tokens", body.get("max_completion_tokens"))
+        written = limit if isinstance(limit, int) else 0
         if isinstance(prompt, (tuple, list)):
-            return Usage(len(prompt), limit)
-        return Usage(max(self._longest, len(json.dumps(body))), limit)
+            return Usage(len(prompt), written)
+        return Usage(max(self._longest, len(json.dumps(body))), written)
 
     def hold(self, each: Sequence[Usage], stop: threading.Event, patient: bool = True) -> None:
-        """For requests that are about to be sent. Where they may pass a limit with those under way, it waits for these.
+        """Hold what requests may take. Where a limit may be exceeded together with running ones, wait for these.
 
-        Raises LimitReached where they may pass it alone, or where nobody waits (patient), and Stopped.
+        Raises LimitReached where these requests may exceed it alone, or are not to wait (patient), and Stopped.
         """
         with self._changed:
-            while (limit := self._passed_by(each)) is not None:
+            while (limit := self._exceeded(each)) is not None:
                 if not patient or not self._held:
-                    raise self._reached(limit, each)
+                    read, written = sum(one.read for one in each), sum(one.written for one in each)
+                    raise LimitReached(
+                        f"{limit} would be exceeded: this command took {self.in_words()}; next: "
+                        f"{self._in_words(len(each), read, written)} at most. A larger limit goes further."
+                    )
                 self._changed.wait(_LOOKS_UP)
                 if stop.is_set():
                     raise Stopped
             self._held.extend(each)
 
     def settle(self, held: Usage, took: Usage | None) -> None:
-        """One was sent. took: None where nobody says how much: the most is reckoned."""
+        """Count a request that was sent. took: None where it is not known: then all that was held counts."""
         with self._changed:
-            self._held.remove(held)
             self.requests += 1
-            if took is None:
-                self._reckoned += 1
-            else:
-                self._longest = max(self._longest, took.read)
+            self._uncounted += took is None
+            self._longest = max(self._longest, took.read if took else 0)
             self.read += (took or held).read
             self.written += (took or held).written
-            self._changed.notify_all()
+            self.release([held])
 
     def release(self, held: Sequence[Usage]) -> None:
-        """They were not sent."""
+        """Give back what is held."""
         with self._changed:
             for each in held:
                 self._held.remove(each)
@@ -88,35 +124,63 @@ class Spending:
 
     def in_words(self) -> str:
         """ "64 requests, 12,345 tokens read, 678 written, 0.0123 USD"."""
-        said = f"{self.requests:,} requests, {self.read:,} tokens read, {self.written:,} written"
-        cost = "" if self.price is None else f", {self.cost:.4g} {self.price.currency}"
-        lost = f" ({self._reckoned:,} answers that were lost, or did not say, at their most)" if self._reckoned else ""
-        return said + cost + lost
+        lost = f" ({self._uncounted:,} lost or uncounted answers at their most)" if self._uncounted else ""
+        return self._in_words(self.requests, self.read, self.written) + lost
 
-    def _passed_by(self, each: Sequence[Usage]) -> str | None:
-        """The flag of a limit that these may pass, with all that is under way."""
+    def _in_words(self, requests: int, read: int, written: int) -> str:
+        cost = f", {self.price.of(read, written):.4g} {self.price.currency}" if self.price else ""
+        return f"{requests:,} requests, {read:,} tokens read, {written:,} written{cost}"
+
+    def _exceeded(self, each: Sequence[Usage]) -> str | None:
+        """The limit that these may exceed together with all that run."""
         options, every = self._options, [*self._held, *each]
         read = self.read + sum(one.read for one in every)
         written = self.written + sum(one.written for one in every)
-        if options.max_requests is not None and self.requests + len(every) > options.max_requests:
-            return "max-requests"
-        if options.max_total_tokens is not None and read + written > options.max_total_tokens:
-            return "max-total-tokens"
-        if options.max_cost is not None and self.price and self.price.of(read, written) > options.max_cost:
-            return "max-cost"
+        cost = self.price.of(read, written) if self.price else 0.0
+        totals = {"max_requests": self.requests + len(every), "max_total_tokens": read + written, "max_cost": cost}
+        for name, total in totals.items():
+            limit = getattr(options, name)
+            if limit is not None and total > limit:
+                return f"--{name.replace('_', '-')} {limit:,}"
         return None
 
-    def _reached(self, flag: str, each: Sequence[Usage]) -> LimitReached:
-        options, price = self._options, self.price
-        read, written = sum(one.read for one in each), sum(one.written for one in each)
-        if flag == "max-requests":
-            limit, more = f"{options.max_requests:,}", f"{len(each):,} requests" if each[1:] else "a request"
-        elif flag == "max-total-tokens":
-            limit, more = f"{options.max_total_tokens:,}", f"up to {read + written:,} tokens"
-        else:
-            assert price is not None
-            limit, more = f"{options.max_cost:g} {price.currency}", f"up to {price.of(read, written):.4g}"
-        return LimitReached(
-            f"--{flag} {limit} would be passed: this command took {self.in_words()}, and what comes next takes {more}; "
-            f"a larger --{flag} goes further. Every answer is stored."
-        )
+
+class Pace:
+    """How fast a server is asked, by all threads together. None: without a limit.
+
+    Requests are spaced evenly: servers take "600 a minute" as ten a second. How many tokens a request takes is known
+    after its reply: the next request waits until they would have been read and written at that speed.
+    """
+
+    def __init__(
+        self,
+        requests_a_minute: float | None = None,
+        tokens_a_minute: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._of_request = 60.0 / requests_a_minute if requests_a_minute else 0.0
+        self._of_token = 60.0 / tokens_a_minute if tokens_a_minute else 0.0
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._next_request = self._next_tokens = self._held_until = clock()
+
+    def wait(self, stop: threading.Event) -> None:
+        """Wait until the next request may be sent, or `stop` is set."""
+        while True:
+            with self._lock:
+                now = self._clock()
+                turn = max(now, self._next_request, self._next_tokens, self._held_until)
+                self._next_request = turn + self._of_request
+            if turn > now:
+                stop.wait(turn - now)
+            if stop.is_set() or turn >= self._held_until:
+                return  # else the server asked to wait longer in the meantime
+
+    def hold(self, seconds: float) -> None:
+        """Send no further request before so many seconds have passed."""
+        with self._lock:
+            self._held_until = max(self._held_until, self._clock() + seconds)
+
+    def spent(self, tokens: int) -> None:
+        with self._lock:
+            self._next_tokens = max(self._clock(), self._next_tokens) + self._of_token * tokens

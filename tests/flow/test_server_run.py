@@ -133,9 +133,9 @@ def test_what_was_refused_is_asked_again_when_the_run_ended_by_it(evenhand, serv
 def test_scoring_options_needs_another_model(evenhand, server, tmp_path):
     called = evenhand(*arguments(server, tmp_path / "run"), "--protocol", "choose")
     assert called.code == 2
-    assert "--protocol choose needs a model that can choose, and first-option can't" in called.err
+    assert "--protocol choose scores options, and it has no /tokenize" in called.err
     assert "generate" in called.err
-    assert server.asked == []
+    assert [body["max_tokens"] for body in server.asked] == [1]  # the trial alone
 
 
 def test_options_of_servers(evenhand, server, no_report, tmp_path):
@@ -146,14 +146,32 @@ def test_options_of_servers(evenhand, server, no_report, tmp_path):
     assert dict(stored) == {"timeout": "30.0", "attempts": "2", "backoff": "0", "api_key_env": "SERVER_KEY"}
 
 
+def test_fields_that_are_sent_are_part_of_the_run(evenhand, server, no_report, tmp_path):
+    """They stand in its configuration and in the model's identity; it does not go on with others."""
+    given = ("--chat-template-kwargs", '{"b": 1, "a": false}', "--reasoning-effort", "low")
+    called = evenhand(*arguments(server, tmp_path / "run"), *given)
+    assert called.code == 0, called.err
+    stored = json.loads((tmp_path / "run/config.json").read_text())["model_options"]
+    assert dict(stored) | {"api_key_env": ""} == {
+        "chat_template_kwargs": '{"a": false, "b": 1}', "reasoning_effort": "low", "api_key_env": "",
+    }  # fmt: skip
+    identity = json.loads((tmp_path / "run/results.json").read_text())["model_identity"]
+    assert '"reasoning_effort": "low"' in identity
+    other = evenhand(*arguments(server, tmp_path / "run"), *given[:2], "--reasoning-effort", "high")
+    assert other.code == 2
+    assert "other settings" in other.err
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (("--attempts", 0), "argument --attempts: 0 came; a whole number of 1 or more"),
         (("--timeout", "inf"), "argument --timeout: inf came; a number above 0, 86400 at most"),
         (("--model-option", "attempts=0"), "http takes attempts=…: 0 came; a whole number of 1 or more"),
-        (("--api-key-env", "sk-0123"), "the key itself stands in that variable, never on a command line"),
-        (("--model-option", "api-key-env=sk-0123"), "the key itself stands in that variable, never on a command line"),
+        (("--api-key-env", "sk-0123"), "the key itself is the value of that variable"),
+        (("--chat-template-kwargs", "[1]"), "expected a JSON object"),
+        (("--chat-template-kwargs", "enable_thinking=false"), "expected a JSON object"),
+        (("--model-option", "api-key-env=sk-0123"), "the key itself is the value of that variable"),
         (("--model", "stub:first", "--timeout", 5), "unknown option of stub 'timeout'"),
     ],
 )

@@ -1,6 +1,5 @@
 """Which key goes to which server, what is warned about, and that no message holds a key."""
 
-import base64
 import logging
 import os
 import traceback
@@ -105,7 +104,6 @@ def test_openai_s_key_stands_beside_a_file_that_names_others(keys_file, monkeypa
         "mine.example:port hidden",
         "::1 hidden",
         "mine.example hiddén",
-        "one.example hidden",
     ],
 )
 def test_a_line_that_can_t_be_read_is_named_and_not_shown(keys_file, line):
@@ -113,10 +111,9 @@ def test_a_line_that_can_t_be_read_is_named_and_not_shown(keys_file, line):
     assert "line 3 of the file that EVENHAND_API_KEYS names" in error_of("https://elsewhere.example/v1")
 
 
-@pytest.mark.parametrize("text", [b"\xff\xfe hidden", b"a.example hidden\n" * 70_000], ids=["no UTF-8", "1.2 MB"])
-def test_a_file_that_is_none_of_keys(keys_file, text):
-    keys_file(text)
-    assert "EVENHAND_API_KEYS names no file of keys that can be read" in error_of(OPENAI)
+def test_a_file_that_is_none_of_keys(keys_file):
+    keys_file(b"\xff\xfe hidden")
+    assert "EVENHAND_API_KEYS names no readable file of keys" in error_of(OPENAI)
 
 
 def test_a_file_s_name_may_be_a_key_and_is_not_shown(monkeypatch, tmp_path):
@@ -124,7 +121,7 @@ def test_a_file_s_name_may_be_a_key_and_is_not_shown(monkeypatch, tmp_path):
     os.mkfifo(fifo)
     for name in (SECRET, "~hidden/keys", str(tmp_path), str(fifo)):
         monkeypatch.setenv("EVENHAND_API_KEYS", name)
-        assert "EVENHAND_API_KEYS names no file of keys" in error_of(OPENAI)
+        assert "EVENHAND_API_KEYS names no readable file of keys" in error_of(OPENAI)
 
 
 def test_a_file_that_others_can_read_is_warned_about(keys_file, caplog):
@@ -151,8 +148,8 @@ def test_a_variable_comes_first(keys_file, monkeypatch):
     [
         ("ABSENT", "--api-key-env ABSENT: that environment variable is not set"),
         ("BLANK", "--api-key-env BLANK: that environment variable is not set, or blank"),
-        ("sk-hidden", "--api-key-env: the name of an environment variable is accepted"),
-        ("gsk_hidden", "--api-key-env: the name of an environment variable is accepted"),
+        ("sk-hidden", "--api-key-env: expected the name of an environment variable"),
+        ("gsk_hidden", "--api-key-env: expected the name of an environment variable"),
         ("BROKEN", "the key in BROKEN has a space, a line break or a letter beyond ASCII"),
         ("SPOKEN", "the key in SPOKEN has a space, a line break or a letter beyond ASCII"),
     ],
@@ -195,27 +192,9 @@ def test_this_machine():
 def test_a_key_shows_itself_nowhere():
     key = Key(SECRET, "MINE")
     assert SECRET not in f"{key} {key!r} {[key]}"
-    assert key.masked(
-        f"<{SECRET.upper()}> sk-hidden%2F0123456789 sk-hidden\\/0123456789 s\u200bk-hidden/0123456789\x07"
-    ) == ("<[key]> [key] [key] [key]\x07")
-    assert key.stands_in(f"a{SECRET}b")
-    for hidden in (
-        SECRET[::-1],
-        SECRET[::-1].upper(),
-        SECRET.encode().hex(),
-        "".join(f"%{ord(c):02X}" for c in SECRET),
-    ):
-        assert key.masked(f"<{hidden}>") == "<[key]>"
-    for before in ("", "B", "Be", "Bearer "):
-        for coded in (base64.b64encode, base64.urlsafe_b64encode):
-            for secret in (SECRET, SECRET[::-1]):
-                masked = key.masked(coded(f"{before}{secret}?!".encode()).decode())
-                assert masked.count("[key]") == 1
-                assert len(masked.replace("[key]", "").rstrip("=")) <= 4 * len(f"{before}?!") / 3 + 4
-    assert not key.stands_in("sk-hidden")
-    assert not Key().stands_in("anything")
+    assert key.masked(f"<{SECRET}> sk-hidden%2F0123456789 sk-hidden\\/0123456789") == "<[key]> [key] [key]"
+    assert Key('sk-&"12345').masked('sk-&amp;&quot;12345 sk-&\\"12345') == "[key] [key]"
     assert Key().masked("anything") == "anything"
-    assert Key("abc").masked("cba YWJj 616263") == "cba YWJj 616263"  # too short to be told from words
     assert (Key("x").masked("axe"), Key("x").masked_reply("axe")) == ("a[key]e", "axe")
 
 
@@ -224,8 +203,6 @@ def test_what_to_do_about_a_refusal(monkeypatch):
     assert api_keys.advice(Key()).startswith("no key was sent: --api-key-env NAME names")
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     assert api_keys.advice(Key()).endswith("(OPENAI_API_KEY goes to https://api.openai.com alone)")
-    monkeypatch.setenv("EVENHAND_API_KEY", SECRET)
-    assert api_keys.advice(Key()).endswith("--api-key-env EVENHAND_API_KEY)")
 
 
 def test_one_variable_is_for_one_host():

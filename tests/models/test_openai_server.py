@@ -105,7 +105,7 @@ def test_the_bytes_say_what_a_picture_is(serve, media_type):
     assert base64.b64decode(data) == PICTURES[media_type]
 
 
-@pytest.mark.parametrize(("data", "came"), [(b"BM6\x00", "4 bytes that begins b'BM6"), (b"", "an empty one came")])
+@pytest.mark.parametrize(("data", "came"), [(b"BM6\x00", "4 bytes that begins b'BM6"), (b"", "an empty one")])
 def test_other_pictures_are_never_sent(serve, caplog, data, came):
     """Their request fails, and the log says why; the one beside it is asked."""
     server = serve()
@@ -188,7 +188,7 @@ def test_a_batch_is_asked_at_once_and_no_more(serve):
     assert len(asked(model, *[question()] * 12)) == 12
     assert most == [4]
     assert model.at_once("generate") >= 4
-    assert (model.can, model.whole_calls) == ({"generate", "see", "constrain"}, False)
+    assert (model.can, model.whole_calls) == ({"generate", "see", "constrain", "choose_one_token"}, False)
 
 
 def test_connections_are_kept(serve):
@@ -282,7 +282,7 @@ def test_a_schema_is_sent_as_openai_has_it(serve):
 def test_a_server_that_refuses_a_schema(serve, error):
     """It ends the run, in words that say what to do; of a request without a schema the same error is its own."""
     server = serve(lambda body: Sent({"error": error}, 400))
-    with pytest.raises(ModelError, match=r"request 'row 7': .*asked to keep to a JSON schema .* leave --constrain out"):
+    with pytest.raises(ModelError, match=r"request 'row 7': .*asked to keep to a JSON schema.* remove --constrain"):
         answered(server, question(schema=json.dumps(SCHEMA)))
     assert len(server.asked) == 1
     if "param" not in error:
@@ -447,8 +447,6 @@ def test_patience_ends(serve):
         ({}, [1.0, 2.0, 4.0]),  # backoff, twice as long each time
         ({"Retry-After": "5"}, [5.0] * 3),
         ({"Retry-After": "600"}, [600.0] * 3),  # as long as a server may be silent
-        ({"Retry-After": "5", "retry-after-ms": "4321"}, [4.321] * 3),
-        ({"Retry-After": "5", "retry-after-ms": "a while"}, [5.0] * 3),
         ({"Retry-After": "601"}, []),
         ({"Retry-After": "86400"}, []),
         ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, [0.0] * 3),  # long past
@@ -479,7 +477,7 @@ def test_how_long_it_waits(serve, headers, waits):
 
 def test_a_server_that_asks_for_more_patience_than_there_is(serve):
     server = serve(lambda body: Sent({}, 429, {"Retry-After": "86400"}))
-    with pytest.raises(ModelError, match=r"It asks to wait 86,400 s, longer than --timeout 600: give the same command"):
+    with pytest.raises(ModelError, match=r"wait 86,400 s, longer than --timeout 600: .*same command"):
         answered(server, question())
     assert len(server.asked) == 1
 
@@ -505,7 +503,7 @@ def test_a_server_of_another_protocol_is_explained(serve):
 def test_silence_ends(serve):
     released = threading.Event()
     server = serve(lambda body: released.wait(60) and "late")
-    with pytest.raises(ModelError, match=r"'row 7': .*timed out.* \(asked 2 times\)"):
+    with pytest.raises(ModelError, match=r"'row 7': .*timed out.* \(attempts: 2\)"):
         asked(client(server, attempts=2, timeout=0.1), question())
     released.set()
 
@@ -515,7 +513,7 @@ def test_a_server_that_went_away_is_waited_for(serve):
     with closing(client(server)) as model:
         assert replies(model, [question()]) == [Reply("yes")]
         server.go_away()
-        with pytest.raises(ModelError, match=r"can't reach .*refused \(asked 3 times\)"):
+        with pytest.raises(ModelError, match=r"can't reach .*refused \(attempts: 3\)"):
             replies(model, [question()])
 
 
@@ -536,9 +534,9 @@ def test_what_does_not_pass_is_asked_once(serve, status, advice):
 
 
 def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog):
-    """The server echoes it: as it came, broken by a control character, in capitals, escaped for a URL."""
+    """The server echoes it: as it was sent, broken by a control character, escaped for a URL."""
     monkeypatch.setenv("SERVER_KEY", KEY)
-    echo = f"bad key: Bearer {KEY}; {KEY[:9]}\x00{KEY[9:]}; {KEY.upper()}; {KEY.replace('/', '%2F')}"
+    echo = f"bad key: Bearer {KEY}; {KEY[:9]}\x00{KEY[9:]}; {KEY.replace('/', '%2F')}"
     for sent in (Sent({"error": {"message": echo}}, 401), Sent(echo.encode(), 503), Sent({"echo": echo})):
         server = serve(in_turn(sent))
         model = client(server, api_key_env="SERVER_KEY")
@@ -555,9 +553,7 @@ def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog):
     ("key", "reply", "stored"),
     [
         (KEY, f"Yes. Bearer {KEY}", "Yes. Bearer [key]"),
-        (KEY, f"{KEY[:5]}\x00{KEY[5:]} and {KEY.upper()}!", "[key] and [key]!"),
         (KEY, f"{KEY[:9]} alone", f"{KEY[:9]} alone"),
-        (KEY, f"Backwards {KEY[::-1]}", "Backwards [key]"),
         ("EMPTY", "It is EMPTY", "It is EMPTY"),  # what stands for no key may be anybody's word
         ("sk-&<12345", "sk-&amp;&lt;12345 sk-%26%3C12345", "[key] [key]"),
     ],
@@ -573,16 +569,6 @@ def test_other_hosts_keys_are_not_sent(serve, monkeypatch):
     server = serve()
     asked(client(server, None), question())
     assert [(each["Authorization"], each["api-key"]) for each in server.headers_of] == [(None, None)] * 2
-
-
-def test_a_key_in_a_model_s_name_is_refused(serve, monkeypatch):
-    monkeypatch.setenv("SERVER_KEY", KEY)
-    server = serve()
-    for url, name in ((f"{server.url}/{KEY}", "tiny"), (server.url, KEY)):
-        with pytest.raises(ModelError, match="holds the key") as error:
-            OpenAIServer(url, name, options=ServerOptions(api_key_env="SERVER_KEY"))
-        assert KEY not in "".join(traceback.format_exception(error.value))
-    assert server.paths == []
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
@@ -660,7 +646,7 @@ def test_a_named_model_is_not_looked_up(serve):
     [
         (("b", "a"), r"serves 2 models, not one \(a, b\); name one: .*/v1#NAME"),
         ((), r"serves 0 models, not one \(none\)"),
-        ([f"m{i:02}" for i in range(30)], r"m19 and 10 more\)"),
+        ([f"m{i:02}" for i in range(30)], "serves 30 models"),
         ((None, 3, "", ["x"]), "serves 0 models"),
         (("evil\x1b[2J",), "name can't be kept"),
         ((f"model-{KEY}",), "name can't be kept"),
@@ -703,7 +689,7 @@ def test_urls_that_are_refused(url):
 def test_servers_of_chat_completions_alone_score_no_options(serve):
     model = client(serve())
     assert "choose" not in model.can
-    with pytest.raises(ModelError, match=r"scores no options: it has no /tokenize .*--protocol generate"):
+    with pytest.raises(ModelError, match=r"it has no /tokenize .*no top_logprobs; try --protocol generate"):
         asked(model, Request((Message("user", "Is it?"),), ("Yes", "No")))
 
 
@@ -736,7 +722,7 @@ def test_a_server_is_loaded_by_its_url(serve):
         model = ServerBackend().load(name, Loading(batch_size=3), options)
         assert (model.identity, model.batch_size) == (f"{server.url}#tiny", 3)
         assert asked(model, question()) == [Reply("yes")]
-    with pytest.raises(ModelError, match="revision 'main' came for a server"):
+    with pytest.raises(ModelError, match="--revision main has no effect"):
         ServerBackend().load(server.url, Loading(revision="main"), options)
 
 
@@ -750,8 +736,8 @@ def test_a_server_is_loaded_by_its_url(serve):
         (completion("Ye", "length"), "Ye", "length"),
         (completion("Yes.", "eos_token"), "Yes.", "stop"),
         (completion("Yes.", None), "Yes.", "stop"),
-        (completion(None, "length", reasoning_content="Let me think"), "", "length"),
-        (completion("", reasoning_content="Let me think"), "", "stop"),
+        (completion(None, "length", reasoning_content="Let me think"), "", "thought"),
+        (completion("", reasoning_content="Let me think"), "", "thought"),
         ({"choices": [{"message": {}}]}, "", "stop"),
         (
             completion([{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "Y"}, {"type": "text"}, 3]),
@@ -795,7 +781,7 @@ def test_replies(serve, answer, text, reason):
 )
 def test_what_is_no_chat_completion(serve, body, says):
     server = serve(lambda _: Sent(body))
-    with pytest.raises(ModelError, match=rf"request 'row 7': .*{says}.* \(asked 3 times\)"):
+    with pytest.raises(ModelError, match=rf"request 'row 7': .*{says}.* \(attempts: 3\)"):
         answered(server, question())
     assert len(server.asked) == 3
 
@@ -803,7 +789,7 @@ def test_what_is_no_chat_completion(serve, body, says):
 def test_an_answer_that_trickles_in_is_not_waited_for(serve):
     """Each byte comes in time, and the whole would take a minute."""
     server = serve(lambda body: Sent(completion("yes"), seconds_a_byte=0.1))
-    with pytest.raises(ModelError, match=r"'row 7': .*no whole answer in 0.3 s \(asked 2 times\)"):
+    with pytest.raises(ModelError, match=r"'row 7': .*no whole answer in 0.3 s \(attempts: 2\)"):
         asked(client(server, attempts=2, timeout=0.3), question())
 
 

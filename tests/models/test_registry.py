@@ -37,7 +37,7 @@ def requests(n=6):
     [
         ("stub:always", "stub:first"),
         ("./no/such/folder", "does not exist"),
-        ("http://user:secret@localhost:8000/v1", "user name or password"),
+        ("http://user:secret@localhost:8000/v1", "no user name, password"),
         ("no-such/model-on-any-hub", "could not load model"),
     ],
 )
@@ -122,7 +122,7 @@ def test_a_url_stands_for_a_server_and_the_name_after_it_for_its_model():
     model = load_model("http://localhost:8000/v1/#org/some-model", batch_size=3)
     assert model.identity == "http://localhost:8000/v1#org/some-model"
     assert model.batch_size == 3
-    with pytest.raises(ModelError, match="revision 'main' came for a server"):
+    with pytest.raises(ModelError, match="--revision main has no effect"):
         load_model("http://localhost:8000/v1#some-model", revision="main")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.models.errors import ModelError
-from evenhand.models.openai_http import NeverPassed
+from evenhand.models.openai_http import RetriesExhausted
 from evenhand.models.openai_server import OpenAIServer
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
@@ -132,9 +132,9 @@ NO_TOKENS = "it has no /tokenize as vLLM has; --tokenizer NAME names the model's
 def test_servers_that_can_not(client, scoring, routes, says):
     """Whatever of it they lack: options are refused before anything is asked, and texts are written."""
     served = client(routes(scoring()))
-    assert served.can == {"generate", "see", "constrain"}
+    assert served.can == {"generate", "see", "constrain", "choose_one_token"}
     assert says in served.scoring_way
-    with pytest.raises(ModelError, match=r"scores no options: .*\(--protocol generate\)"):
+    with pytest.raises(ModelError, match="no top_logprobs; try --protocol generate"):
         replies(served, asks(1))
     assert replies(served, [Request((Message("user", "Is it?"),))])[0].text == "yes"
 
@@ -152,7 +152,7 @@ BUSY, BROKEN = Sent({}, 503), Sent({"error": "no such thing"}, 500)
 )
 def test_a_server_that_is_out_of_order_is_not_taken_for_one_that_can_not(client, scoring, routes):
     """A run would go on by another protocol."""
-    with pytest.raises(NeverPassed, match="how options are scored"):
+    with pytest.raises(RetriesExhausted, match="how options are scored"):
         client(routes(scoring("token ids"))).can  # noqa: B018 - it asks
 
 
@@ -169,7 +169,7 @@ def test_a_gateway_that_is_busy_where_it_has_nothing(serve, scoring):
         assert "choose" not in model.can
     with (
         closing(OpenAIServer(serve(models=BUSY, routes=routes).url, "tiny", options=options)) as model,
-        pytest.raises(NeverPassed, match="503"),
+        pytest.raises(RetriesExhausted, match="503"),
     ):
         model.can  # noqa: B018 - it asks
 

@@ -244,7 +244,8 @@ def chosen_protocol(
     Raises UsageError where the one that was asked for, or every one, is beyond the model.
     """
     if config.protocol is not None:
-        if NEEDS[config.protocol] not in can:
+        one_token = config.protocol == "choose" and "choose_one_token" in can
+        if NEEDS[config.protocol] not in can and not one_token:
             fitting = [each for each in card.protocols if NEEDS[each] in can]
             raise UsageError(
                 f"--protocol {config.protocol} needs a model that can {NEEDS[config.protocol]}, and {name} "

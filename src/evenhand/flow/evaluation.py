@@ -25,8 +25,8 @@ from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
-from evenhand.models.errors import LimitReached
-from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
+from evenhand.models.errors import ModelError
+from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook, ScoresOneToken
 from evenhand.models.registry import LoadModel, load_model, options_by_model
 from evenhand.progress import SILENT_FOR, ProgressBar
 from evenhand.report.pages import ReportedRun, write_report
@@ -116,13 +116,15 @@ def _evaluated(
         runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
         try:
             folder.write_predictions(chain.from_iterable(runner.run(run.all_episodes())))
-        except LimitReached as error:
-            goes_on = f" The same command goes on from here ({len(store):,} replies), and asks nothing twice."
-            raise EvenhandError(f"{error}{goes_on if len(store) > known else ''}") from error
+        except ModelError as error:
+            goes_on = f" {len(store):,} replies are stored; the same command goes on from here and asks nothing twice."
+            raise EvenhandError(f"{str(error).rstrip('.')}.{goes_on if len(store) else ''}") from error
         progress(n_episodes, Step(doing="scoring"))
-        failed = [failures_in_words(runner.failures) + ": unread"] if runner.failures else []
+        warned = [RunWarning(code, text) for code, text in _model_warnings(run, store)]
+        if runner.failures:
+            warned.append(RunWarning("failed_requests", failures_in_words(runner.failures) + ": unread"))
         sample = run.benchmark.sample(folder.read_predictions())
-        results = folder.write_results(_results(run, begun, sample, failed))
+        results = folder.write_results(_results(run, begun, sample, warned))
         asked = len(store) > known
         store.finish(time.time() if asked or written is None else written, asked)
         progress(n_episodes, Step(doing="writing the report"))
@@ -198,6 +200,11 @@ def _suited(
         filled = replace(filled, protocol=protocol).repeated(benchmark.card, config.runs)  # type: ignore[arg-type]
         benchmark.configuring.check(filled, measured)
         check_writing(config, filled, benchmark.configuring.filled(RunConfig(config.benchmark, options=config.options)))
+        if protocol == "choose" and "choose" not in can:
+            ways = {}  # said at the end, with what was found
+            for model in measured.values():
+                if isinstance(model, ScoresOneToken):
+                    model.check_one_token()
         notes = _how_asked(protocol, note, ways)
     return filled, notes
 
@@ -266,12 +273,22 @@ def _tell_of_near_ties(run: Prepared, begun: Mapping[str, Any]) -> None:
         )
 
 
-def _results(run: Prepared, begun: dict[str, Any], sample: Sample, failed: Sequence[str]) -> Results:
+def _model_warnings(run: Prepared, store: Store) -> list[tuple[str, str]]:
+    """What models found out while they answered, in earlier commands, too."""
+    found = store.warnings()
+    if run.config.protocol == "choose":
+        for model in dict.fromkeys(run.measured.values()):
+            if isinstance(model, ScoresOneToken):
+                found += model.score_warnings(store.scored())
+    return found
+
+
+def _results(run: Prepared, begun: dict[str, Any], sample: Sample, warned: Sequence[RunWarning]) -> Results:
     benchmark = run.benchmark
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     warnings = (
         *(RunWarning("note", note) for note in run.notes),
-        *(RunWarning("failed_requests", note) for note in failed),
+        *warned,
         *figure_warnings(benchmark, figures),
         *benchmark.warnings(sample.rows, figures, run.config),
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from evenhand.errors import EvenhandError
 from evenhand.flow.episode import Episode, Prediction
 from evenhand.flow.store import Store
-from evenhand.models.protocol import Kind, Model, kind_of, stored_together
+from evenhand.models.protocol import Kind, Model, Warns, kind_of, stored_together
 from evenhand.models.request import Reply, Request, fitting
 
 _BATCHES_IN_WINDOW = 8
@@ -208,6 +208,8 @@ class Runner:
         n = 0
         with closing(stored_together(model, requests, lambda tokens: self._on_progress(Step(tokens=tokens)))) as parts:
             for replies in parts:
+                if isinstance(model, Warns):
+                    self.store.warn(model.warnings)
                 self.store.put((asked[place][0], reply) for place, reply in sorted(replies.items()))
                 self._on_progress(Step(replied=len(replies)))
                 n += len(replies)

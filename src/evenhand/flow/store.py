@@ -17,6 +17,7 @@ _CACHE_KIB = 64 * 1024
 """Of pages: keys are hashes, and each batch touches as many places of a large store as it has replies."""
 _NUMBERS = frozenset({float, int})
 _REASONS = frozenset(get_args(FinishReason))
+_WARNING = "warning: "  # before a text, among the names of meta
 _AWAY = "move it away (every reply is asked again then), or choose another --output"
 _COLUMNS = {
     "meta": ("name", "value"),
@@ -44,6 +45,7 @@ class Store:
         Raises UsageError when it holds another model's replies, EvenhandError when it is no store or the disk is full.
         """
         self.path = path
+        self._warned: set[tuple[str, str]] = set()
         self._n: int | None = None  # replies; None: not counted yet, which reads the whole file
         with self._explained(), ExitStack() as undo:
             self._connection = sqlite3.connect(path, isolation_level=None)
@@ -138,6 +140,27 @@ class Store:
         if self._n is None:
             self._n = int(self._connection.execute("SELECT count(*) FROM replies").fetchone()[0])
         return self._n
+
+    def scored(self) -> Iterator[Reply]:
+        """All scored choices."""
+        with self._explained():
+            for row in self._connection.execute("SELECT * FROM replies WHERE finish_reason = 'choice'"):
+                yield self._reply(*row)
+
+    def warn(self, warnings: Iterable[tuple[str, str]]) -> None:
+        """Keep what a report must say of the replies (code, text): a later command may ask nothing more."""
+        if fresh := set(warnings) - self._warned:
+            self._warned |= fresh
+            with self._explained(), self._transaction():
+                rows = [(f"{_WARNING}{text}", code) for code, text in fresh]
+                self._connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
+
+    def warnings(self) -> list[tuple[str, str]]:
+        """What was kept by `warn`."""
+        with self._explained():
+            found = "SELECT value, name FROM meta WHERE name LIKE ? ORDER BY name"
+            rows = self._connection.execute(found, [f"{_WARNING}%"])
+            return [(code, name.removeprefix(_WARNING)) for code, name in rows]
 
     def finish(self, seconds: float, asked: bool) -> None:
         """Keeps when the run was finished, in seconds since 1970; of one that asked nothing more, as it was.

@@ -163,6 +163,9 @@ class Profiler:
             raise UsageError(f"{name} needs a model that can {' or '.join(needed)}, and {model} can't")
         own = parse_own_options(name, options)
         chosen: dict[str, Any] = {**benchmark.configuring.part(asked, own).options, **own}
+        writes = next(each for each in benchmark.card.protocols if NEEDS[each] in asked.can) == "generate"  # type: ignore[index]
+        if writes and self.options.temperature is not None:
+            chosen["temperature"] = self.options.temperature
         config = run_config(
             name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
             model_options=options.model_options, **chosen,

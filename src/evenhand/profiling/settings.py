@@ -105,6 +105,10 @@ class ProfileOptions:
     model_options: tuple[tuple[str, str], ...] = option(
         (), "of the models' backends, such as device_map=cpu", metavar="KEY=VALUE", parse=pair, flag="model-option"
     )
+    temperature: float | None = option(
+        None, "sampling temperature of what is written, in place of each benchmark's own; some models take 1 alone",
+        least=0, metavar="T",
+    )  # fmt: skip
     batch_size: int = option(
         16, "prompts in a forward pass, or concurrent requests to a server", least=1, metavar="N", incidental=True
     )

@@ -15,7 +15,6 @@ from string import ascii_uppercase
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.options import DATASET, MllmStereotypesOptions
@@ -58,7 +57,7 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
             configs=tuple(predictions["config"].unique()),
         )
         with RunFolder.begin(output, config) as folder:
-            folder.write_table(pa.Table.from_pandas(predictions, preserve_index=False))
+            folder.write_predictions(predictions.to_dict("records"))
             folder.write_results(_compute_results(members, config, folder.read_predictions()))
             _keep_pictures(folder, members)
             write_report(folder)

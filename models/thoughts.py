@@ -1,0 +1,92 @@
+"""Separates what a reasoning model thought from what it answered, for every model and server.
+
+Models mark thoughts in many ways: <think>…</think> (Qwen3, DeepSeek-R1, GLM, MiniMax), <seed:think> (Seed-OSS),
+[THINK] (Magistral), <|START_THINKING|> (Command A), <|inner_prefix|> (Apertus), ◁think▷ (Kimi), the channels of
+gpt-oss and Gemma 4. A prompt may end inside a thought that the template opened; the text then begins with it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evenhand.models.request import FinishReason, Reply
+
+_NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?)"
+_HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?assistant)?<\|channel\|>\s{0,9}"  # of a channel of gpt-oss
+_BEGIN = re.compile(
+    rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|channel>thought\b"
+    rf"|{_HEADER}(?:analysis|commentary)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+)
+_END = re.compile(
+    rf"</(?i:{_NAME})>|\[/THINK\]|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<channel\|>"
+    rf"|{_HEADER}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+)
+# The channels of gpt-oss where a server has left their special tokens out: "analysisThe user …assistantfinalMadrid".
+_BARE_CHANNELS = re.compile(r"(?s)\s*analysis(?=[A-Z])(?P<thought>.*?)(?:assistant\s*final(?P<answer>.*))?")
+_FRAME = re.compile(
+    r"\A(?:<\|START_RESPONSE\|>|<response>)\s*|\s*(?:<\|END_RESPONSE\|>|</response>|<\|(?:end|return)\|>)\Z"
+)
+_CLOSINGS = {
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|inner_prefix|>": "<|inner_suffix|>",
+    "◁think▷": "◁/think▷",
+    "<|channel|>analysis<|message|>": "<|end|><|start|>assistant<|channel|>final<|message|>",
+}
+_PARTS = ("<|channel|>", "<|message|>", "<|channel>")  # special tokens that are marks together with what follows
+
+
+def split_thought(text: str, opened: bool = False) -> tuple[str, str]:
+    """Split what a model wrote into (answer, thought).
+
+    The answer is what follows the last end of a thought. It is empty where a thought has no end: a thought that was
+    cut off is no answer, whatever it names.
+
+    Args:
+        text: what the model wrote after its prompt, marks included.
+        opened: whether the prompt ends inside a thought.
+    """
+    if bare := _BARE_CHANNELS.fullmatch(text):
+        return (bare["answer"] or "").strip(), bare["thought"].strip()
+    ends = list(_END.finditer(text))
+    if not ends and not opened and not _BEGIN.search(text):
+        return text, ""
+    thought, answer = (text[: ends[-1].start()], text[ends[-1].end() :]) if ends else (text, "")
+    if unfinished := _BEGIN.search(answer):
+        thought, answer = f"{thought}\n{answer[unfinished.end() :]}", ""
+    thought = _END.sub("\n", _BEGIN.sub("\n", thought))
+    return _FRAME.sub("", answer.strip()).strip(), thought.strip()
+
+
+def make_reply(text: str, finish_reason: FinishReason, opened: bool = False, thought: str = "") -> Reply:
+    """Make the reply of a text that a model wrote.
+
+    Args:
+        text: what the model wrote.
+        finish_reason: why it ends there; "thought" takes its place where there is a thought and no answer.
+        opened: whether the prompt ends inside a thought.
+        thought: what a server gives as thought beside the text (`reasoning`, `reasoning_content`).
+    """
+    answer, within = split_thought(text, opened)
+    thought = "\n".join(filter(None, (thought.strip(), within)))
+    if not answer.strip() and (thought or opened or text.strip()):
+        answer, finish_reason = "", "thought"
+    return Reply(answer, finish_reason, thought=thought)
+
+
+def is_open(text: str) -> bool:
+    """Whether a text ends inside a thought."""
+    begins, ends = ([mark.end() for mark in marks.finditer(text)] for marks in (_BEGIN, _END))
+    return bool(begins) and begins[-1] > max(ends, default=0)
+
+
+def closing(text: str) -> str | None:
+    """What closes the thought in which a text ends; None for a mark whose closing is not known."""
+    mark = [*_BEGIN.finditer(text)][-1][0]
+    if mark.startswith(("<", "[")) and "|" not in mark:
+        return f"\n{mark[0]}/{mark[1:]}\n\n"
+    return _CLOSINGS.get(mark)
+
+
+def is_mark(token: str) -> bool:
+    """Whether a special token begins or ends a thought, so that it must be kept when tokens become text."""
+    return token in _PARTS or any(mark.fullmatch(token) for mark in (_BEGIN, _END))
