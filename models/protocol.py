@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -109,6 +109,16 @@ class SaysWhatItTook(Protocol):
 
     @property
     def took(self) -> str: ...
+
+
+@runtime_checkable
+class HasNotes(Protocol):
+    """A model with something to say beside the figures of a run in which it wrote."""
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """{code: sentence}; the code is the warning's in results.json, for programs."""
+        ...
 
 
 @runtime_checkable

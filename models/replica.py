@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import Ability, Kind, Model, SaysHowItScores
+from evenhand.models.protocol import Ability, HasNotes, Kind, Model, SaysHowItScores
 from evenhand.models.registry import DType, load_model
 from evenhand.models.request import Reply, Request
 
@@ -53,6 +53,7 @@ class Description:
     whole_calls: bool
     at_once: Mapping[Kind, int]
     scoring_way: str | None
+    notes: Mapping[str, str]
     evenhand: str
     machine: str
 
@@ -91,6 +92,7 @@ class Replica:
             model.whole_calls,
             {"choose": model.at_once("choose"), "generate": model.at_once("generate")},
             model.scoring_way if isinstance(model, SaysHowItScores) else None,
+            model.notes if isinstance(model, HasNotes) else {},
             version("evenhand"),
             os.uname().nodename,
         )

@@ -29,7 +29,7 @@ from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached
-from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook
+from evenhand.models.protocol import HasNotes, Model, SaysHowItScores, SaysWhatItTook
 from evenhand.models.registry import LoadModel, load_model, options_by_model
 from evenhand.published import published_beside
 from evenhand.report.pages import ReportedRun, write_report
@@ -277,6 +277,7 @@ def _results(run: Prepared, begun: dict[str, Any], sample: Sample, failed: Seque
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     warnings = (
         *(RunWarning("note", note) for note in run.notes),
+        *_model_notes(run),
         *(RunWarning("failed_requests", note) for note in failed),
         *figure_warnings(benchmark, figures),
         *benchmark.warnings(sample.rows, figures, run.config),
@@ -306,6 +307,14 @@ def _results(run: Prepared, begun: dict[str, Any], sample: Sample, failed: Seque
         rows_sha256=run.rows.sha256,
         differs=differs,
     )
+
+
+def _model_notes(run: Prepared) -> list[RunWarning]:
+    """What its models say about texts that they write."""
+    if NEEDS.get(run.config.protocol or "") != "generate":
+        return []
+    notes = [note for each in run.models.values() if isinstance(each, HasNotes) for note in each.notes.items()]
+    return [RunWarning(code, text) for code, text in dict.fromkeys(notes)]
 
 
 def _differs(run: Prepared, rehearsal: bool) -> list[str]:
