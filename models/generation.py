@@ -69,7 +69,7 @@ def _has_effect(name: str, value: object) -> bool:
     """Most settings are off at 0 or 1: beams, penalties, lengths."""
     if value is None or value is False or value in ([], {}, ""):
         return False
-    return value is True or name in _ONE_HAS_EFFECT or value not in (0, 1)
+    return value is True or name in _ONE_HAS_EFFECT or name in _SAMPLING or value not in (0, 1)
 
 
 def own_penalty(own: GenerationConfig | None, asked: Sampling) -> float:
