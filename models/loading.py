@@ -197,6 +197,7 @@ class Checkpoint:
     @cached_property
     def config(self) -> PreTrainedConfig:
         with self.explained():
+            check_weights(Path(self.path))
             config: PreTrainedConfig = loaded(AutoConfig, self.path, revision=self.pinned)
             check_quantized(config, self.path)
             return config
@@ -288,7 +289,6 @@ class Checkpoint:
     def layers(self, kind: Any) -> PreTrainedModel:
         """The model of `weights` without them, and without the adapter: for what it is to be known by beforehand."""
         with self.explained():
-            check_weights(Path(self.path))
             check_attention(self.config)
             with torch.device("meta"):
                 model: PreTrainedModel = kind.from_config(self.config, trust_remote_code=False)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformers import GenerationConfig, PreTrainedTokenizerBase
@@ -16,7 +15,7 @@ from evenhand.models.choices_by_prefix import ChoicesByPrefix, Seen
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
 from evenhand.models.generation import own_penalty
-from evenhand.models.loading import Checkpoint, check_attention, check_weights, explained
+from evenhand.models.loading import Checkpoint, check_attention, explained
 from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
 from evenhand.models.replies import own_sampling
@@ -74,7 +73,6 @@ class VllmModel:
         Raises ModelError saying what could not be loaded; of the weights, when the first question comes.
         """
         with checkpoint.explained():
-            check_weights(Path(checkpoint.path))
             check_attention(checkpoint.config)
         own_context, asked = checkpoint.context, options.max_model_len
         if asked and own_context and asked > own_context:
