@@ -38,7 +38,17 @@ CODE = (
     "it needs code of its own, which is never run here: it could do anything on this machine. Choose a model whose "
     "code is part of transformers"
 )
-_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+_MLX = (
+    "Name the model that was converted, or run mlx_lm.server --model {folder}, and then --model "
+    "http://localhost:8080/v1"
+)
+_UNREAD_WEIGHTS = {
+    (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"): "pickled ({files}), which can hold code and are never loaded "
+    "here. Convert them to safetensors: save_pretrained of current libraries writes them, on a machine on which you "
+    "trust them",
+    (".onnx",): "ONNX ({files}), which is not read here; name the model that was exported",
+    (".npz",): f"MLX's ({{files}}), which are not read here. {_MLX}",
+}
 
 
 def fastest_dtype() -> Literal["float32", "bfloat16"]:
@@ -92,19 +102,10 @@ def check_weights(folder: Path) -> None:
         raise ValueError("it has an adapter beside its weights; merge it into them (peft's merge_and_unload)")
     if not folder.is_dir() or any(folder.glob("*.safetensors")):
         return
-    files = sorted(path.name for path in folder.iterdir())
-    if pickles := [name for name in files if name.endswith(_PICKLES)]:
-        raise ValueError(
-            f"its weights are pickled ({', '.join(pickles[:3])}), which can hold code and are never loaded here. "
-            "Convert them to safetensors: save_pretrained of current libraries writes them, on a machine on which you "
-            "trust them"
-        )
-    if onnx := [*folder.glob("*.onnx"), *folder.glob("*/*.onnx")]:
-        raise ValueError(
-            f"its weights are ONNX ({onnx[0].name}), which is not read here; name the model that was exported"
-        )
-    if npz := [name for name in files if name.endswith(".npz")]:
-        raise ValueError(f"its weights are MLX's ({npz[0]}), which are not read here. {_serve_mlx(folder)}")
+    files = sorted(path.name for path in (*folder.iterdir(), *folder.glob("*/*.onnx")))
+    for suffixes, what in _UNREAD_WEIGHTS.items():
+        if found := [name for name in files if name.endswith(suffixes)]:
+            raise ValueError(f"its weights are {what.format(files=', '.join(found[:3]), folder=folder)}")
 
 
 def check_attention(config: PreTrainedConfig) -> None:
@@ -122,19 +123,9 @@ def check_attention(config: PreTrainedConfig) -> None:
 def check_quantized(config: PreTrainedConfig, path: str) -> None:
     """Raises ValueError for weights that MLX has quantized: transformers would load them as if they were plain."""
     named = getattr(config, "quantization", None)
-    if (
-        isinstance(named, dict)
-        and "group_size" in named
-        and getattr(config, "quantization_config", None) in (None, named)
-    ):
-        raise ValueError(f"its weights are quantized by MLX, which alone reads them. {_serve_mlx(path)}")
-
-
-def _serve_mlx(model: object) -> str:
-    return (
-        f"Name the model that was converted, or run mlx_lm.server --model {model}, and then --model "
-        "http://localhost:8080/v1"
-    )
+    known = getattr(config, "quantization_config", None) not in (None, named)
+    if isinstance(named, dict) and "group_size" in named and not known:
+        raise ValueError(f"its weights are quantized by MLX, which alone reads them. {_MLX.format(folder=path)}")
 
 
 def commit_of(path: str, revision: str | None) -> str | None:
@@ -226,7 +217,8 @@ class Checkpoint:
             if settings is None:
                 settings = self._read(CONFIG_NAME) or {}
                 for part in ("text_config", "generator", "decoder"):
-                    settings = (settings.get(part) if isinstance(settings.get(part), dict) else {}) | settings
+                    inner = settings.get(part)
+                    settings = inner | settings if isinstance(inner, dict) else settings
             return OwnSettings.read(settings)
 
     def _read(self, name: str) -> dict[str, Any] | None:

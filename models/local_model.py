@@ -13,10 +13,10 @@ from evenhand.models.protocol import Ability
 
 
 class LocalModel:
-    """A checkpoint whose weights are loaded with the first request.
+    """A checkpoint whose weights are loaded when the first question comes.
 
-    identity: its name in stores. name: in reports; by default its identity. context: tokens of a prompt with its
-    answer; None: any number. notes: as `HasNotes` has them.
+    identity: what stands for it in stores. name: as reports call it; by default its identity. context: tokens of a
+    prompt with its answer; None: any number. notes: as `HasNotes` has them.
     """
 
     can: frozenset[Ability]
@@ -26,7 +26,7 @@ class LocalModel:
         self, load: Callable[[], PreTrainedModel], identity: str, name: str | None, context: int | None, batch_size: int
     ):
         if batch_size < 1:
-            raise ModelError(f"batch size must be 1 or more, got {batch_size}")
+            raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
         self._load = load
         self.identity = identity
         self.name = name or identity
@@ -40,8 +40,8 @@ class LocalModel:
         return self._load().eval()
 
     def close(self) -> None:
-        def raise_closed() -> PreTrainedModel:
+        def closed() -> PreTrainedModel:
             raise ModelError(f"{self.name} was closed; load it anew")
 
-        self._load = raise_closed
+        self._load = closed
         self.__dict__.pop("model", None)

@@ -20,8 +20,7 @@ from evenhand.models.protocol import Model
 from evenhand.models.ray_options import RayOptions
 from evenhand.models.registry import DType, is_server, load_model
 from evenhand.models.replica import ModelSpec, Replica
-from evenhand.models.replica_pool import Died, ReplicaPool, Stream
-from evenhand.models.replicated_model import ReplicatedModel
+from evenhand.models.replica_pool import Died, ReplicaPool, ReplicatedModel, Stream
 from evenhand.models.request import Request
 
 INSTALL = "pip install 'evenhand[ray]'"
