@@ -102,9 +102,9 @@ def takes_roomy_layers(model: PreTrainedModel) -> bool:
 
 @contextmanager
 def decoding(model: PreTrainedModel, read: Cache | None = None) -> Iterator[dict[str, Cache]]:
-    """What model.generate takes besides, for as long as it writes; nothing where the model has other layers.
+    """Further arguments of model.generate, for as long as it writes; none where the model has other layers.
 
-    read: of RoomyLayers, what of the prompts was read before.
+    read: a cache of RoomyLayers with what of the prompts was read before.
     """
     if not takes_roomy_layers(model):
         yield {}

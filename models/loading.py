@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import torch
 import transformers.dynamic_module_utils
-from huggingface_hub import hf_hub_download
+from huggingface_hub import constants, hf_hub_download
 from transformers import (
     CONFIG_NAME,
     AutoConfig,
@@ -228,7 +228,7 @@ class Checkpoint:
             name,
             revision=self.pinned,
             _raise_exceptions_for_missing_entries=False,
-            _raise_exceptions_for_connection_errors=False,
+            _raise_exceptions_for_connection_errors=not constants.HF_HUB_OFFLINE,
         )
         if file is None:
             return None

@@ -113,7 +113,7 @@ def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> 
     if adapter is not None:
         return _put_on_base(checkpoint, adapter, options.base)
     if options.base is not None and loading.alone:
-        raise UsageError(f"base={options.base} came, but {name} is no adapter: leave it out")
+        raise UsageError(f"base={options.base} has no effect: {name} is no adapter; remove it")
     return checkpoint
 
 

@@ -212,7 +212,7 @@ def test_an_adapter_is_no_base(copied, adapter):
 
 
 def test_a_base_is_for_adapters_alone(tiny_checkpoint):
-    with pytest.raises(UsageError, match=r"base=embedded came, but .* is no adapter"):
+    with pytest.raises(UsageError, match=r"base=embedded has no effect: .* is no adapter"):
         loaded(tiny_checkpoint, base="embedded")
 
 
@@ -261,13 +261,14 @@ def of_three_layers(weights):
         (configured(peft_type="PREFIX_TUNING"), r"does not stand in its base's layers alone \(PREFIX_TUNING\)"),
         (configured(peft_type="NO_SUCH_KIND"), "NO_SUCH_KIND"),
         (configured(megatron_config={"a": 1}, megatron_core="antigravity"), "does not stand in its base's layers"),
+        (configured(base_model_name_or_path=5), "could not load model .* names its base by 5"),
         (lambda folder: (folder / "adapter_config.json").write_text("{"), "could not load model"),
         (lambda folder: (folder / "adapter_config.json").write_text("[]"), "holds no mapping"),
         (lambda folder: (folder / "adapter_model.safetensors").write_bytes(b"no weights"), "could not put adapter"),
     ],
     ids=[
         *("pickled", "half as wide", "a layer short", "a layer more", "for other layers", "before the prompt"),
-        *("unknown kind", "importing", "half a config", "no mapping", "broken weights"),
+        *("unknown kind", "importing", "a base that is no text", "half a config", "no mapping", "broken weights"),
     ],
 )
 def test_an_adapter_that_does_not_fit(copied, damage, says):
