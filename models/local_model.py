@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 
 from transformers import PreTrainedModel
@@ -32,7 +32,7 @@ class LocalModel:
         self.name = name or identity
         self.context = context
         self.batch_size = batch_size
-        self.notes: Mapping[str, str] = {}
+        self.notes: dict[str, str] = {}
         self._failures = Failures(identity)
 
     @cached_property

@@ -61,7 +61,7 @@ class RayCluster:
         Raises ModelError where Ray is not installed, UsageError for an address of another kind.
         """
         if importlib.util.find_spec("ray") is None:
-            raise ModelError(f"--ray {address} needs Ray, which is not installed here: {INSTALL}")
+            raise ModelError(f"--ray {address}: Ray is not installed here: {INSTALL}")
         if address not in ("local", "auto") and not re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}", address):
             raise UsageError(f"--ray {address!r} is no address of a cluster; accepted: {ACCEPTED}")
         self._options = RayOptions(address, replicas, cpus, gpus)

@@ -46,7 +46,7 @@ class Description:
     whole_calls: bool
     at_once: Mapping[Kind, int]
     scoring_way: str | None
-    notes: Mapping[str, str]
+    notes: dict[str, str]
     evenhand: str
     machine: str
 

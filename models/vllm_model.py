@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ class VllmModel:
         self._adapter = adapter
         self._failures = Failures(identity)
         self._closed = False
-        self.notes: Mapping[str, str] = {}
+        self.notes: dict[str, str] = {}
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, options: VllmOptions, pictures: bool = False) -> VllmModel:

@@ -277,9 +277,9 @@ def _results(run: Prepared, begun: dict[str, Any], sample: Sample, failed: Seque
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     warnings = (
         *(RunWarning("note", note) for note in run.notes),
-        *_model_notes(run),
         *(RunWarning("failed_requests", note) for note in failed),
         *figure_warnings(benchmark, figures),
+        *_model_notes(run),
         *benchmark.warnings(sample.rows, figures, run.config),
     )
     measured = run.measured
