@@ -72,21 +72,21 @@ def _has_effect(name: str, value: object) -> bool:
     return value is True or name in _ONE_HAS_EFFECT or name in _SAMPLING or value not in (0, 1)
 
 
-def own_penalty(own: GenerationConfig | None, asked: Sampling) -> float:
+def choose_penalty(own: GenerationConfig | None, asked: Sampling) -> float:
     """The checkpoint's repetition penalty, where `asked` leaves sampling to the checkpoint; 1.0 is none."""
     if asked.temperature is not None or own is None:
         return 1.0
     return own.repetition_penalty or 1.0
 
 
-def drawing(
+def make_processors(
     own: GenerationConfig | None, sampling: Sampling, requests: Sequence[Request], mask: torch.Tensor
 ) -> list[LogitsProcessor]:
     """What draws texts of requests that are sampled alike; nothing where they are written greedily.
 
     sampling: theirs, filled in. mask: (requests, tokens of the prompts), 0 where a prompt is padded.
     """
-    penalty = own_penalty(own, requests[0].sampling)
+    penalty = choose_penalty(own, requests[0].sampling)
     penalties = [RepetitionPenalty(penalty, mask)] if penalty != 1.0 else []
     return penalties + ([SeededSampling(sampling, [each.seed for each in requests])] if sampling.temperature else [])
 

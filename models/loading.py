@@ -16,6 +16,8 @@ from huggingface_hub import constants, hf_hub_download
 from transformers import (
     CONFIG_NAME,
     AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
     AutoTokenizer,
     PreTrainedConfig,
     PreTrainedModel,
@@ -218,7 +220,8 @@ class Checkpoint:
                 settings = self._read(CONFIG_NAME) or {}
                 for part in ("text_config", "generator", "decoder"):
                     inner = settings.get(part)
-                    settings = inner | settings if isinstance(inner, dict) else settings
+                    outer = {name: value for name, value in settings.items() if value is not None}
+                    settings = inner | outer if isinstance(inner, dict) else settings
             return OwnSettings.read(settings)
 
     def _read(self, name: str) -> dict[str, Any] | None:
@@ -291,6 +294,8 @@ class Checkpoint:
         chosen: dict[str, Any] = {}
         if self.attn_implementation is not None:
             chosen["attn_implementation"] = self.attn_implementation
+        if kind in (AutoModelForCausalLM, AutoModelForImageTextToText):
+            chosen["generation_config"] = self.own_settings.used
         if self.quantization is not None:
             chosen["quantization_config"] = quantization_config(self.quantization, self.precision)
         with self.explained():
@@ -301,7 +306,6 @@ class Checkpoint:
                 dtype=getattr(torch, self.precision),
                 device_map=self.device_map,
                 output_loading_info=True,
-                generation_config=self.own_settings.used,
                 **chosen,
             )
             if report["missing_keys"]:  # transformers makes them up, with no more than a warning

@@ -22,7 +22,7 @@ from evenhand.models.choice_scoring import ChoiceScoring
 from evenhand.models.constrained_writing import Grammars, can_constrain
 from evenhand.models.decoding import decoding, takes_roomy_layers
 from evenhand.models.errors import Unanswerable
-from evenhand.models.generation import CountsWritten, drawing
+from evenhand.models.generation import CountsWritten, make_processors
 from evenhand.models.kept_prompts import KeptPrompts, shared_end
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
@@ -198,7 +198,7 @@ class TransformersModel(LocalModel):
         if schemas:
             ends = self._ends
             processors.append(self.grammars.keeping(schemas))  # first: what is drawn rules out all else
-        processors.extend(drawing(self.model.generation_config, sampling, requests, attention_mask))
+        processors.extend(make_processors(self.model.generation_config, sampling, requests, attention_mask))
         with torch.inference_mode(), decoding(self.model, read) as kept:
             output = self.model.generate(
                 **kept,
@@ -210,7 +210,7 @@ class TransformersModel(LocalModel):
                 generation_config=GenerationConfig(
                     max_new_tokens=sampling.max_new_tokens,
                     do_sample=False,
-                    repetition_penalty=1.0,  # `drawing` has the checkpoint's own
+                    repetition_penalty=1.0,  # `make_processors` has the checkpoint's own
                     stop_strings=list(sampling.stop) or None,
                     eos_token_id=ends or None,
                     pad_token_id=self._padding,

@@ -26,7 +26,7 @@ from transformers import (
 
 from evenhand.models.box_scales import BOX_SCALES, BoxScale
 from evenhand.models.errors import Unanswerable, first_line, too_long
-from evenhand.models.generation import CountsWritten, ForcedAnswers, drawing
+from evenhand.models.generation import CountsWritten, ForcedAnswers, make_processors
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
 from evenhand.models.picture_layout import PicturePrompt, lay_out_pictures
@@ -265,7 +265,9 @@ class VisionModel(LocalModel):
         ends = end_tokens(self.model, self.tokenizer)
         written = self.write(
             inputs,
-            drawing(self.model.generation_config, sampling, [row.request for row in rows], inputs["attention_mask"]),
+            make_processors(
+                self.model.generation_config, sampling, [row.request for row in rows], inputs["attention_mask"]
+            ),
             [CountsWritten(on_tokens, ends, self.tokenizer.pad_token_id)],
             max_new_tokens=sampling.max_new_tokens,
             stop_strings=list(sampling.stop) or None,

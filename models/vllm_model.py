@@ -14,7 +14,7 @@ from evenhand.models.adapters import Adapter
 from evenhand.models.choices_by_prefix import ChoicesByPrefix, Seen
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
-from evenhand.models.generation import own_penalty
+from evenhand.models.generation import choose_penalty
 from evenhand.models.loading import Checkpoint, check_attention, explained
 from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
@@ -212,7 +212,7 @@ class VllmModel:
             temperature=sampling.temperature,
             top_p=sampling.top_p,
             top_k=sampling.top_k,
-            repetition_penalty=own_penalty(self._own, request.sampling),
+            repetition_penalty=choose_penalty(self._own, request.sampling),
             max_tokens=sampling.max_new_tokens,
             stop=list(sampling.stop) or None,
             stop_token_ids=self._ends or None,
