@@ -25,6 +25,7 @@ from transformers import (
 )
 from transformers.utils import GENERATION_CONFIG_NAME, cached_file, extract_commit_hash
 
+from evenhand.errors import EvenhandError
 from evenhand.models.adapters import Adapter
 from evenhand.models.errors import ModelError, first_line
 from evenhand.models.fingerprint import fingerprint, hash_file
@@ -68,7 +69,7 @@ def explained(what: str, advice: str) -> Iterator[None]:
     """Raises ModelError: "could not {what}: the reason in a line. {advice}"."""
     try:
         yield
-    except ModelError:
+    except (ModelError, EvenhandError):
         raise
     except Exception as error:  # what libraries raise for a damaged checkpoint may be nearly anything
         raise ModelError(f"could not {what}: {first_line(error)}. {advice}") from error
@@ -168,7 +169,7 @@ class Checkpoint:
 
     def explained(self) -> AbstractContextManager[None]:
         if self.adapter is None:
-            return explained(f"load {self.what} {self.path!r}", f"Accepted: {self.accepted}")
+            return explained(f"load {self.what} {str(self.gguf or self.path)!r}", f"Accepted: {self.accepted}")
         return explained(f"load {self.path!r}, the base of adapter {self.name!r}", self.adapter.advice)
 
     @cached_property

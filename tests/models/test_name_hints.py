@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.name_hints import suggest_name
 from evenhand.models.registry import backend_of, load_model
@@ -137,3 +137,9 @@ def test_other_weights_beside_safetensors_are_left_alone(make, tmp_path, tiny_ch
 def test_a_file_of_weights_is_named_by_its_folder(tiny_checkpoint):
     with pytest.raises(ModelError, match=rf"it is a file; name its folder, --model {tiny_checkpoint}\."):
         load_model(str(tiny_checkpoint / "model.safetensors"))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "~nobody-of-this-name/model", "./" + "x" * 300])
+def test_what_can_be_no_path_is_a_wrong_use(name):
+    with pytest.raises(UsageError):
+        load_model(name)
