@@ -93,7 +93,7 @@ def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> 
     from evenhand.models.loading import Checkpoint, explained
 
     if options.quantization is not None:
-        check_quantization(options.quantization, options.device_map)
+        check_quantization(options.quantization)
     meant = suggest_name(name)
     checkpoint = Checkpoint(
         name,
