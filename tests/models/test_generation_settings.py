@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from transformers import GenerationConfig
+from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
@@ -133,6 +133,53 @@ def test_texts_are_written_plainly_by_what_is_kept(name, tiny_checkpoint, tiny_l
         assert ", ".join(left_out) in text
     else:
         assert model.notes == {}
+
+
+SMALL = {
+    "vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "initializer_range": 0.3,
+    "max_position_embeddings": 512, "eos_token_id": 0, "bos_token_id": 0, "pad_token_id": 0,
+}  # fmt: skip
+GROUPED = SMALL | {"intermediate_size": 64, "num_key_value_heads": 2}
+FAMILIES = {
+    "llama": GROUPED,
+    "qwen2": GROUPED,
+    "qwen3": GROUPED | {"head_dim": 8},
+    "gemma": GROUPED | {"head_dim": 8},
+    "gemma2": GROUPED | {"head_dim": 8, "sliding_window": 8},
+    "gemma3_text": GROUPED | {"head_dim": 8, "sliding_window": 8, "num_hidden_layers": 7},
+    "mistral": GROUPED | {"sliding_window": 8},
+    "phi3": GROUPED,
+    "olmo2": GROUPED,
+    "granite": GROUPED,
+    "cohere": GROUPED,
+    "smollm3": GROUPED,
+    "stablelm": GROUPED,
+    "starcoder2": GROUPED,
+    "gpt_neox": SMALL | {"intermediate_size": 64},
+    "falcon": SMALL,
+    "bloom": SMALL | {"n_layer": 2, "n_head": 4},
+    "gpt2": SMALL | {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512},
+    "opt": SMALL | {"ffn_dim": 64, "word_embed_proj_dim": 32},
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_write_plainly(family, tokenizer, tmp_path):
+    """Longer than windows of attention, whatever cache and search the checkpoint asks for."""
+    torch.manual_seed(0)
+    network = AutoModelForCausalLM.from_config(AutoConfig.for_model(family, **FAMILIES[family])).eval()
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    settings = CHAT | {"cache_implementation": "hybrid", "num_beams": 4, "repetition_penalty": 1.2}
+    (tmp_path / "generation_config.json").write_text(json.dumps(settings))
+    model = load_model(str(tmp_path), dtype="float32", batch_size=3)
+    for temperature, penalty in ((0.0, 1.0), (None, 1.2)):
+        sampling = Sampling(temperature, max_new_tokens=TOKENS)
+        asked = [Request((Message("user", question),), sampling=sampling) for question in QUESTIONS]
+        prompts = model.reader.prompts(asked)
+        expected = [write_plainly(network, prompt, 0, {0}, 0.0, 0, 1.0, penalty) for prompt in prompts]
+        texts = [tokenizer.decode(tokens, skip_special_tokens=True) for tokens in expected]
+        assert [reply.text for reply in replies(model, asked)] == texts
 
 
 def test_a_run_records_what_was_left_out(tiny_checkpoint, tmp_path):
