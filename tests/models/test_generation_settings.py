@@ -16,7 +16,8 @@ from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request, Sampling
 
-QUESTIONS = ("Why?", "Should I ask {students} to lunch today, or tomorrow, or never at all?", "Is it fair to leave?")
+LONG = "Should I ask {students} to lunch today, or tomorrow, or never at all? " * 4  # more than a kept block of tokens
+QUESTIONS = ("Why?", LONG, f"{LONG}Why?", "Is it fair to leave?")
 TOKENS = 12
 CHAT = {"bos_token_id": 1, "eos_token_id": 0, "pad_token_id": 0}  # ids of the tiny tokenizer stand for the real ones
 DRAWN = CHAT | {"do_sample": True}
@@ -115,7 +116,7 @@ def write_plainly(network, prompt, seed, ends, temperature, top_k, top_p, penalt
 def test_texts_are_written_plainly_by_what_is_kept(name, tiny_checkpoint, tiny_llama, tokenizer, tmp_path):
     """Greedily, and as the checkpoint samples; in a padded batch, each as it is written alone."""
     settings, own, left_out = SHIPPED[name]
-    model = load_model(str(shipping(tmp_path / "m", settings, tiny_checkpoint)), dtype="float32", batch_size=3)
+    model = load_model(str(shipping(tmp_path / "m", settings, tiny_checkpoint)), dtype="float32", batch_size=4)
     ends = settings["eos_token_id"]
     ends = {ends} if isinstance(ends, int) else set(ends) if isinstance(ends, list) else {tokenizer.eos_token_id}
     for sampling, how in ((0.0, (0.0, 0, 1.0, 1.0)), (None, own or (0.0, 0, 1.0, 1.0))):
@@ -172,7 +173,7 @@ def test_families_write_plainly(family, tokenizer, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     settings = CHAT | {"cache_implementation": "hybrid", "num_beams": 4, "repetition_penalty": 1.2}
     (tmp_path / "generation_config.json").write_text(json.dumps(settings))
-    model = load_model(str(tmp_path), dtype="float32", batch_size=3)
+    model = load_model(str(tmp_path), dtype="float32", batch_size=4)
     for temperature, penalty in ((0.0, 1.0), (None, 1.2)):
         sampling = Sampling(temperature, max_new_tokens=TOKENS)
         asked = [Request((Message("user", question),), sampling=sampling) for question in QUESTIONS]
