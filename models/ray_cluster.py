@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from types import MappingProxyType, ModuleType, TracebackType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from evenhand.errors import UsageError
@@ -101,9 +101,7 @@ class RayCluster:
     def __enter__(self) -> RayCluster:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -120,7 +118,10 @@ class _RayHost:
             gpus = int(any(machine.get("GPU") for machine in self._machines()))
         self._needs = {"CPU": options.replica_cpus, "GPU": gpus}
         if not any(all(has.get(what, 0) >= n for what, n in self._needs.items()) for has in self._machines()):
-            needs, largest = _words(self._needs), max(map(_words, self._machines()), default="nothing")
+            needs, largest = (
+                _list_resources(self._needs),
+                max(map(_list_resources, self._machines()), default="nothing"),
+            )
             self.leave()
             raise ModelError(
                 f"a replica needs {needs}, and no machine of the cluster has as much (one has {largest}): give smaller "
@@ -146,7 +147,7 @@ class _RayHost:
         except errors.RayTaskError as error:  # what the replica raised, as it would be raised here
             raise error.cause if isinstance(error.cause, (ModelError, UsageError)) else error from None
         except errors.RayError as error:
-            raise Died(_why(error)) from error
+            raise Died(_explain_death(error)) from error
 
     def end(self, idle: Sequence[_Actor], busy: Sequence[_Actor]) -> None:
         closing = [each.close() for each in idle]
@@ -157,7 +158,7 @@ class _RayHost:
 
     def waiting_for(self) -> str:
         free = {what: n for what, n in self._ray.available_resources().items() if what in self._needs}
-        return f"each needs {_words(self._needs)}; free in the cluster now: {_words(free)}"
+        return f"each needs {_list_resources(self._needs)}; free in the cluster now: {_list_resources(free)}"
 
     def leave(self) -> None:
         if self._joined:
@@ -204,7 +205,7 @@ def _join(ray: ModuleType, options: RayOptions) -> None:
     if address == "local":
         settings |= {"num_cpus": options.replicas * options.replica_cpus, "include_dashboard": False}
     elif address != "auto":
-        _reach(address)
+        _check_reachable(address)
     for left in reversed(range(TRIES if address == "local" else 1)):
         try:
             ray.init(address=address, **settings)
@@ -212,7 +213,9 @@ def _join(ray: ModuleType, options: RayOptions) -> None:
         except Exception as error:  # of many kinds, Exception itself among them
             ray.shutdown()
             if not left:
-                raise ModelError(f"no cluster was joined by --ray {address}: {_plain(error)}. {_START}") from error
+                raise ModelError(
+                    f"no cluster was joined by --ray {address}: {_in_one_line(error)}. {_START}"
+                ) from error
 
 
 _START = (
@@ -221,7 +224,7 @@ _START = (
 )
 
 
-def _reach(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Ray itself would wait for minutes, and then end this process."""
     host, _, port = address.rpartition(":")
     try:
@@ -230,17 +233,17 @@ def _reach(address: str) -> None:
         raise ModelError(f"nothing answers at --ray {address}: {error}. {_START}") from error
 
 
-def _why(error: Exception) -> str:
+def _explain_death(error: Exception) -> str:
     """Why a replica died, in a sentence. Raises ModelError where any other would die in the same way."""
     if "No module named 'evenhand" in str(error):
         raise ModelError(f"evenhand is not installed on a machine of the cluster: {INSTALL} on each") from error
-    said = _plain(error).split(" Some common causes")[0]
+    said = _in_one_line(error).split(" Some common causes")[0]
     return said[-300:].rstrip(".")
 
 
-def _plain(error: Exception) -> str:
+def _in_one_line(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-def _words(resources: Mapping[str, float]) -> str:
+def _list_resources(resources: Mapping[str, float]) -> str:
     return ", ".join(f"{what} {resources.get(what, 0):g}" for what in ("CPU", "GPU"))

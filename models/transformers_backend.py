@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -79,7 +80,7 @@ class TransformersBackend:
     def without_effect(self, name: str) -> Mapping[str, str]:
         if name == EMBEDDED:
             return {"revision": "it comes with the installation, in one version"}
-        if Path(name).expanduser().exists():
+        if os.path.exists(os.path.expanduser(name)):
             return {"revision": "a folder holds one version; revisions are of Hub models"}
         return {}
 

@@ -8,7 +8,7 @@ import pytest
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.name_hints import suggest_name
-from evenhand.models.registry import backend_of, load_model
+from evenhand.models.registry import backend_of, load_model, without_effect
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,4 @@ def test_a_file_of_weights_is_named_by_its_folder(tiny_checkpoint):
 def test_what_can_be_no_path_is_a_wrong_use(name):
     with pytest.raises(UsageError):
         load_model(name)
+    assert without_effect(name) == {}
