@@ -103,9 +103,8 @@ def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> 
         loading.dtype,
         options.device_map or ("auto" if torch.cuda.is_available() else None),
         options.attn_implementation,
-        accepted=(f"--model {meant}, if that is meant; " if meant else "")
-        + f"{EMBEDDED}, a Hub id, a GGUF file, or a local folder with config.json, safetensors weights and a "
-        "tokenizer, or of an adapter as peft saves it",
+        accepted=f"{EMBEDDED}, a Hub id, a GGUF file, or a local folder with config.json, safetensors weights and a "
+        "tokenizer, or of an adapter as peft saves it" + (f"; did you mean --model {meant}?" if meant else ""),
         quantization=options.quantization,
     )
     with explained(f"load model {name!r}", f"Accepted: {checkpoint.accepted}"):
@@ -145,7 +144,7 @@ def _describe_folder(path: Path) -> str:
         return "it is a pipeline of diffusers, which writes no text"
     below = find_model_folders(path)
     holds = ", ".join(sorted(each.name for each in path.iterdir())[:5]) or "nothing"
-    return f"it has no config.json, but {holds}" + (f"; name a folder in it: --model {below[0]}" if below else "")
+    return f"it has no config.json; it holds {holds}" + (f"; name a folder in it: --model {below[0]}" if below else "")
 
 
 def _put_on_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) -> Checkpoint:

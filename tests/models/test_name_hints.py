@@ -76,13 +76,13 @@ def hub_cache(folder):
 
 def nothing(folder):
     folder.mkdir()
-    return "it has no config.json, but nothing"
+    return "it has no config.json; it holds nothing"
 
 
 def weights_alone(folder):
     folder.mkdir()
     (folder / "model.safetensors").touch()
-    return r"it has no config.json, but model.safetensors"
+    return "it has no config.json; it holds model.safetensors"
 
 
 def diffusers(folder):
