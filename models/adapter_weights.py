@@ -12,49 +12,69 @@ from transformers import PreTrainedModel
 
 from evenhand.models.adapters import WEIGHTS
 
-_OF_BASE = "base_model.model."  # before the names of a base's own weights in an adapter's file
+_COPIES = (".modules_to_save.", ".token_adapter.")
+"""peft saves whole embeddings a second time under these names where tokens were added, and doesn't read them again."""
 
 
-class _Whole(PeftModel):  # type: ignore[misc]
-    """Of whose weights none are made up, and none left over: peft itself only warns of the first."""
+class _CompleteModel(PeftModel):  # type: ignore[misc]
+    """Refuses adapters that lack weights or have others: peft itself only warns of the first."""
 
     def load_adapter(self, *args: Any, **kwargs: Any) -> Any:
         report = super().load_adapter(*args, **kwargs)
-        for what, names in (("no", report.missing_keys), ("unknown", report.unexpected_keys)):
+        unknown = [name for name in report.unexpected_keys if not any(each in name for each in _COPIES)]
+        for what, names in (("no", report.missing_keys), ("unknown", unknown)):
             if names:
                 raise ValueError(f"it has {what} weights for {', '.join(sorted(names)[:3])}")
         return report
 
 
 def with_adapter(base: PreTrainedModel, folder: Path, n_tokens: int) -> PreTrainedModel:
-    """The base itself, changed: what asks it need not know of the adapter. n_tokens: of the tokenizer.
+    """The base, changed in place: callers need not know of the adapter. n_tokens: of the tokenizer.
 
     The adapter is in the base's dtype. Raises ValueError, or whatever peft raises, where it doesn't fit.
     """
-    _fit_vocabulary(base, folder / WEIGHTS)
-    rows = base.get_input_embeddings().weight.shape[0]
+    before = base.get_input_embeddings().weight.shape[0]
+    rows = _find_rows(base, folder / WEIGHTS) or max(before, n_tokens)
     if n_tokens > rows:
         raise ValueError(f"its tokenizer has {n_tokens:,} tokens, and its base {rows:,}")
-    config = PeftConfig.from_pretrained(str(folder))
-    config.task_type = None  # else peft takes a class of its own in place of _Whole
-    whole = _Whole.from_pretrained(base, str(folder), config=config, autocast_adapter_dtype=False, torch_device="cpu")
-    return whole.get_base_model()
-
-
-def _fit_vocabulary(base: PreTrainedModel, weights: Path) -> None:
-    """As many tokens as the adapter brings: training on new tokens saves the whole embedding."""
-    names = {id(module): name for name, module in base.named_modules()}
-    embeddings = [base.get_input_embeddings(), base.get_output_embeddings()]
-    with safe_open(weights, "pt") as file:
-        keys = [f"{_OF_BASE}{names[id(module)]}.weight" for module in embeddings if module is not None]
-        saved = [key for key in keys if key in file.keys()]  # noqa: SIM118 (no mapping)
-        if not saved:
-            return
-        rows = file.get_slice(saved[0]).get_shape()[0]
-    if rows == embeddings[0].weight.shape[0]:
-        return
-    tied = len({module.weight.data_ptr() for module in embeddings if module is not None}) == 1
-    if len(saved) < len(keys) and not tied:
-        raise ValueError(f"it brings {rows:,} tokens, but not for both ends of the model")
-    with torch.no_grad():
+    if rows != before:
         base.resize_token_embeddings(rows, mean_resizing=False)
+        with torch.no_grad():  # what the adapter doesn't bring stays undefined, and is found below
+            for layer in (base.get_input_embeddings(), base.get_output_embeddings()):
+                layer.weight[before:] = torch.nan
+    config = PeftConfig.from_pretrained(str(folder))
+    config.task_type = None  # else peft takes a class of its own in place of _CompleteModel
+    peft_model = _CompleteModel.from_pretrained(
+        base, str(folder), config=config, autocast_adapter_dtype=False, torch_device="cpu"
+    )
+    model: PreTrainedModel = peft_model.get_base_model()
+    if rows > before:
+        _check_new_tokens(model, before, rows)
+    return model
+
+
+def _find_rows(base: PreTrainedModel, weights: Path) -> int | None:
+    """How many tokens an adapter brings embeddings for, where it brings whole ones."""
+    embeddings = (base.get_input_embeddings(), base.get_output_embeddings())
+    names = {name for name, module in base.named_modules() if any(module is each for each in embeddings)}
+    with safe_open(weights, "pt") as file:
+        for key in file.keys():  # noqa: SIM118 (no mapping)
+            if key.endswith(".weight") and ".lora_" not in key and any(f".{name}." in key for name in names):
+                rows: int = file.get_slice(key).get_shape()[0]
+                return rows
+    return None
+
+
+def _check_new_tokens(model: PreTrainedModel, before: int, rows: int) -> None:
+    """Raises ValueError where new tokens have no weights, at either end of the model: none are made up."""
+    into, out = model.get_input_embeddings(), model.get_output_embeddings()
+    device, dtype = next(model.parameters()).device, next(model.parameters()).dtype
+    with torch.inference_mode():
+        embedded = into(torch.arange(before, rows, device=device))
+        logits = out(torch.ones(1, embedded.shape[-1], device=device, dtype=dtype))
+    for what, values in (("input", embedded), ("output", logits)):
+        if values.isnan().any():
+            raise ValueError(
+                f"its tokenizer has {rows:,} tokens, and its base {before:,}: it brings no {what} embeddings for the "
+                "new ones"
+            )

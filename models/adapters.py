@@ -16,16 +16,19 @@ from evenhand.training_record import base_of, base_version, training_record
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 KINDS = ("LORA", "ADALORA", "LOHA", "LOKR", "OFT", "BOFT", "IA3", "VERA", "HRA", "LN_TUNING", "TRAINABLE_TOKENS")
-"""Of peft's, those whose weights stand in the base's own layers: the base then answers as any model. Others put tokens
-before the prompt, or want to be told by each call what to do."""
+"""Of peft's, those whose weights are in the base's own layers: the base then answers as any model. Others put tokens
+before the prompt, or need more than the prompt at each call."""
 _FILES = ["*.json", "*.jinja", "*.txt", "*.model", WEIGHTS]
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """folder: of its weights, and perhaps of a tokenizer. version: its commit, or the fingerprint of a local folder.
+    """An adapter that was found.
+
+    folder: of its weights, and perhaps of a tokenizer. version: its commit, or the fingerprint of a local folder.
     base, base_revision: as it names them itself; None where it doesn't. trained_on: the version of the base then, where
-    its training.json says it."""
+    its training.json has it.
+    """
 
     name: str
     folder: Path
@@ -36,10 +39,9 @@ class Adapter:
 
     @property
     def advice(self) -> str:
-        trained_on = f" It names {self.base!r} itself" if self.base else ""
         return (
             "Name the base that it was trained on by --model-option base=NAME (embedded, a Hub id, or a local folder)."
-            + trained_on
+            + (f" It names {self.base!r} itself" if self.base else "")
         )
 
 
@@ -72,10 +74,10 @@ def find_adapter(path: str, name: str, revision: str | None) -> Adapter | None:
             f"{', '.join(KINDS)}; merge another into its base (peft's merge_and_unload), and name that folder"
         )
     record = training_record(str(folder))
-    if base_of(record) == "embedded":  # its weights are not quite those of its public id
-        return Adapter(name, folder, version, "embedded", None, base_version(record))
-    trained_on = base_of(record)
-    if trained_on is not None and os.path.isabs(trained_on) and os.path.isdir(trained_on):
-        return Adapter(name, folder, version, trained_on, None, base_version(record))  # it names no folder itself
-    base, base_revision = config.get("base_model_name_or_path") or None, config.get("revision")
-    return Adapter(name, folder, version, base, base_revision, base_version(record))
+    base, revision = base_of(record), None
+    # The embedded model's weights are not quite those of its public id; of a local base the adapter names no folder.
+    if base != "embedded" and not (base and os.path.isabs(base) and os.path.isdir(base)):
+        base, revision = config.get("base_model_name_or_path") or None, config.get("revision")
+    if not isinstance(base, str | None) or not isinstance(revision, str | None):
+        raise ValueError(f"its {CONFIG} names its base by {base!r}, at {revision!r}; texts are expected")
+    return Adapter(name, folder, version, base, revision, base_version(record))

@@ -24,7 +24,7 @@ def can_constrain(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 class Grammars:
-    """Of one model's tokens: ids and what ends a text (at least one).
+    """Grammars over one model's tokens. ends: tokens that end a text, at least one.
 
     Raises ModelError where the tokenizer can't be read, or llguidance is not installed.
     """
@@ -32,8 +32,8 @@ class Grammars:
     def __init__(self, tokenizer: PreTrainedTokenizerBase, ends: Sequence[int]):
         if not can_constrain(tokenizer):
             raise ModelError(
-                f"a schema came, and nothing here keeps this model to it: {INSTALL}, for models whose tokenizer is one "
-                "of the tokenizers library (tokenizer.json)"
+                f"a schema needs llguidance ({INSTALL}), and a model whose tokenizer is one of the tokenizers library "
+                "(tokenizer.json)"
             )
         from llguidance import hf
 
@@ -55,7 +55,7 @@ class Grammars:
             raise Unanswerable("not_understood", f"its schema can't be kept to: {fault}")
 
     def keeping(self, schemas: Sequence[str]) -> KeepsToSchemas:
-        """A batch's rows to one each, which was checked."""
+        """The processor of a batch, with one checked schema a row."""
         return KeepsToSchemas(self, schemas)
 
     def matcher(self, schema: str) -> LLMatcher:
@@ -78,10 +78,10 @@ class Grammars:
 
 
 class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
-    """Rules out what no text of a row's schema goes on with; all but an end, once one is whole, and where there is
-    nothing that it could go on with (characters that the model has no tokens for).
+    """Rules out tokens that no text of a row's schema continues with. An end alone is left once the text is whole, and
+    where nothing can follow (characters that the model has no tokens for).
 
-    What is left of a row depends on nothing but its own tokens: neither on its place in a batch nor on its neighbors.
+    What is left of a row depends on its own tokens alone, not on its place in a batch or its neighbors.
     """
 
     def __init__(self, grammars: Grammars, schemas: Sequence[str]):

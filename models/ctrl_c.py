@@ -1,4 +1,4 @@
-"""Ctrl-C as a message in place of an exception that may strike between receiving a reply and storing it."""
+"""Ctrl-C as a message, in place of an exception that may strike between receiving a reply and storing it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from types import FrameType
 
 @contextmanager
 def ctrl_c_calls(tell: Callable[[], None]) -> Iterator[None]:
-    """Until it ends, the first Ctrl-C calls `tell`, in the main thread; a second one does what it did before.
+    """Within, the first Ctrl-C calls `tell`, in the main thread; a second one does what it did before.
 
-    Elsewhere than in the main thread, or where Ctrl-C is ignored, nothing changes. Raises KeyboardInterrupt at its end
-    where one came that nothing was made of.
+    In other threads, and where Ctrl-C is ignored, nothing changes. Raises KeyboardInterrupt at its end if Ctrl-C was
+    pressed.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before in (signal.SIG_IGN, None):

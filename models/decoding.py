@@ -88,12 +88,16 @@ AttentionMaskInterface.register(NAME, sdpa_mask)
 
 
 def takes_roomy_layers(model: PreTrainedModel) -> bool:
-    """Whether all layers are plain attention over everything before, computed by torch's own function."""
+    """Whether all layers are plain attention over everything before, computed by torch's own function.
+
+    A model whose class is not made for other attention functions (Falcon's) would compute another one under this name.
+    """
     config = model.config.get_text_config()
     types = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ())
     windowed = getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True) and not types
     return (
-        config._attn_implementation == BASE
+        model.is_backend_compatible()
+        and config._attn_implementation == BASE
         and types <= {"full_attention", "global"}
         and not windowed
         and not model.config.is_encoder_decoder
@@ -102,9 +106,9 @@ def takes_roomy_layers(model: PreTrainedModel) -> bool:
 
 @contextmanager
 def decoding(model: PreTrainedModel, read: Cache | None = None) -> Iterator[dict[str, Cache]]:
-    """What model.generate takes besides, for as long as it writes; nothing where the model has other layers.
+    """Further arguments of model.generate, for as long as it writes; none where the model has other layers.
 
-    read: of RoomyLayers, what of the prompts was read before.
+    read: a cache of RoomyLayers with what of the prompts was read before.
     """
     if not takes_roomy_layers(model):
         yield {}

@@ -1,4 +1,4 @@
-"""Replies for requests that a model can't answer, and a word in the log."""
+"""Replies to requests that a model can't answer, which are logged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMED = 3  # requests of each reason: a run may have thousands
 
 
 class Failures:
-    """Of one model, which the log calls by its identity."""
+    """Counts one model's failures by reason; identity: its name in the log."""
 
     def __init__(self, identity: str):
         self._identity = identity

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 
 def last_feed_forward(model: PreTrainedModel, n_layers: int) -> torch.nn.Module | None:
-    """The last layer's feed-forward network, where it takes each node by itself; None where that isn't known."""
+    """The last layer's feed-forward network, where it computes each node alone; None where that isn't known."""
     lists = [each for each in model.modules() if isinstance(each, torch.nn.ModuleList) and len(each) == n_layers]
     mlp = getattr(lists[0][-1], "mlp", None) if len(lists) == 1 else None
     return mlp if isinstance(mlp, torch.nn.Module) and type(mlp).__name__.endswith("MLP") else None
@@ -18,9 +18,9 @@ def last_feed_forward(model: PreTrainedModel, n_layers: int) -> torch.nn.Module 
 
 @contextmanager
 def computed_for(nodes: torch.Tensor, mlp: torch.nn.Module | None) -> Iterator[None]:
-    """Nothing mixes nodes after the last layer's attention: there only those are gone on with whose logits are needed.
+    """Within, the network computes only these nodes, whose logits are needed; its output for others is 0.
 
-    The network's output for others is 0. A network that is None computes all.
+    Nothing mixes nodes after the last layer's attention. Where mlp is None, all are computed.
     """
     if mlp is None:
         yield

@@ -1,7 +1,8 @@
-"""Checkpoints: how they are loaded, what stands for them, and why they can't be, said in a line."""
+"""Checkpoints: how they are loaded, what identifies them, and why they can't be loaded, in a line."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -10,23 +11,47 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from huggingface_hub import hf_hub_download
+import transformers.dynamic_module_utils
+from huggingface_hub import constants, hf_hub_download
 from transformers import (
     CONFIG_NAME,
     AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
     AutoTokenizer,
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.utils import extract_commit_hash
+from transformers.utils import GENERATION_CONFIG_NAME, cached_file, extract_commit_hash
 
+from evenhand.errors import EvenhandError
 from evenhand.models.adapters import Adapter
 from evenhand.models.errors import ModelError, first_line
-from evenhand.models.fingerprint import fingerprint
+from evenhand.models.fingerprint import fingerprint, fingerprint_of_gguf
+from evenhand.models.generation import OwnSettings
 from evenhand.models.quantization import Bits, quantization_config
 from evenhand.models.registry import DType
-from evenhand.models.without_code import check_attention, check_weights, without_code
+
+# transformers asks on standard input whether to run a checkpoint's code where it loads a part without being told not
+# to (a processor's tokenizer, a part of a pipeline), and a pipe may say yes. With 0 seconds to answer it doesn't ask.
+transformers.dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
+
+CODE = (
+    "it needs code of its own, which is never run here: it could do anything on this machine. Choose a model whose "
+    "code is part of transformers"
+)
+_MLX = (
+    "Name the model that was converted, or run mlx_lm.server --model {folder}, and then --model "
+    "http://localhost:8080/v1"
+)
+_UNREAD_WEIGHTS = {
+    (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"): "pickled ({files}), which can hold code and are never loaded "
+    "here. Convert them to safetensors: save_pretrained of current libraries writes them, on a machine on which you "
+    "trust them",
+    (".onnx",): "ONNX ({files}), which is not read here; name the model that was exported",
+    (".npz",): f"MLX's ({{files}}), which are not read here. {_MLX}",
+}
 
 
 def fastest_dtype() -> Literal["float32", "bfloat16"]:
@@ -44,38 +69,66 @@ def explained(what: str, advice: str) -> Iterator[None]:
     """Raises ModelError: "could not {what}: the reason in a line. {advice}"."""
     try:
         yield
-    except ModelError:
+    except (ModelError, EvenhandError):
         raise
     except Exception as error:  # what libraries raise for a damaged checkpoint may be nearly anything
         raise ModelError(f"could not {what}: {first_line(error)}. {advice}") from error
 
 
 def loaded(kind: Any, path: str, *, revision: str | None = None, **settings: Any) -> Any:
-    """What a class of transformers or diffusers makes of a Hub id or local folder: all that is loaded is loaded here.
+    """What a class of transformers or diffusers makes of a Hub id or local folder: everything is loaded here.
 
-    No code of a checkpoint is run, whatever it says and whoever is asked. Raises ValueError where it would be, and
-    whatever the library raises.
+    No code of a checkpoint is run. Raises ValueError where it would be, and whatever the library raises.
     """
-    with without_code():
+    try:
         return kind.from_pretrained(path, revision=revision, trust_remote_code=False, **settings)
+    except Exception as error:
+        if "trust_remote_code" in str(error) or "execute custom code" in str(error):
+            raise ValueError(CODE) from error
+        raise
 
 
 def loaded_weights(kind: Any, path: str, *, revision: str | None = None, **settings: Any) -> Any:
-    """Likewise what has weights: from safetensors alone, and without kernels that its configuration would fetch."""
-    if Path(path).is_dir():
-        check_weights(Path(path))
+    """`loaded`, with weights: from safetensors alone, and without kernels that the configuration would fetch."""
+    check_weights(Path(path))
     if kind.__module__.startswith("transformers.") and settings.get("attn_implementation") is None:
         check_attention(loaded(AutoConfig, path, revision=revision))
     return loaded(kind, path, revision=revision, use_safetensors=True, **settings)
 
 
-def without_weights(kind: Any, path: str, config: PreTrainedConfig) -> PreTrainedModel:
-    """Its layers alone, as `loaded_weights` would make them: without numbers, in no memory. Raises as that does."""
-    if Path(path).is_dir():
-        check_weights(Path(path))
-    check_attention(config)
-    with without_code(), torch.device("meta"):
-        return kind.from_config(config, trust_remote_code=False)
+def check_weights(folder: Path) -> None:
+    """Raises ValueError for a local folder whose weights are none that are loaded here, saying what to do.
+
+    Pickles beside safetensors are left alone: nothing reads them. But an adapter beside them would be read.
+    """
+    if (folder / "adapter_config.json").is_file():
+        raise ValueError("it has an adapter beside its weights; merge it into them (peft's merge_and_unload)")
+    if not folder.is_dir() or any(folder.glob("*.safetensors")):
+        return
+    files = sorted(path.name for path in (*folder.iterdir(), *folder.glob("*/*.onnx")))
+    for suffixes, what in _UNREAD_WEIGHTS.items():
+        if found := [name for name in files if name.endswith(suffixes)]:
+            raise ValueError(f"its weights are {what.format(files=', '.join(found[:3]), folder=folder)}")
+
+
+def check_attention(config: PreTrainedConfig) -> None:
+    """Raises ValueError where a configuration, or a part of it, names attention that is somebody's compiled code."""
+    parts = (getattr(config, name, None) for name in (*config.sub_configs, "text_config"))
+    for each in (config, *parts):
+        named = getattr(each, "_attn_implementation", None)
+        if isinstance(named, str) and "/" in named:
+            raise ValueError(
+                f"its configuration would fetch {named} and run it; --model-option attn_implementation=sdpa takes the "
+                "library's own attention"
+            )
+
+
+def check_quantized(config: PreTrainedConfig, path: str) -> None:
+    """Raises ValueError for weights that MLX has quantized: transformers would load them as if they were plain."""
+    named = getattr(config, "quantization", None)
+    known = getattr(config, "quantization_config", None) not in (None, named)
+    if isinstance(named, dict) and "group_size" in named and not known:
+        raise ValueError(f"its weights are quantized by MLX, which alone reads them. {_MLX.format(folder=path)}")
 
 
 def commit_of(path: str, revision: str | None) -> str | None:
@@ -99,7 +152,7 @@ class Checkpoint:
 
     path: of the weights; of an adapter, its base's. name: as people call it; by default the path. device_map,
     attn_implementation: as transformers takes them. quantization: of the weights, whose dtype is then that of what they
-    are computed in, bfloat16 by default. what, accepted: for errors.
+    are computed in, bfloat16 by default. gguf: the file from which the folder was unpacked. what, accepted: for errors.
     """
 
     path: str
@@ -112,10 +165,11 @@ class Checkpoint:
     what: str = "model"
     accepted: str = "a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
     quantization: Bits | None = None
+    gguf: Path | None = None
 
     def explained(self) -> AbstractContextManager[None]:
         if self.adapter is None:
-            return explained(f"load {self.what} {self.path!r}", f"Accepted: {self.accepted}")
+            return explained(f"load {self.what} {str(self.gguf or self.path)!r}", f"Accepted: {self.accepted}")
         return explained(f"load {self.path!r}, the base of adapter {self.name!r}", self.adapter.advice)
 
     @cached_property
@@ -137,7 +191,10 @@ class Checkpoint:
     @cached_property
     def config(self) -> PreTrainedConfig:
         with self.explained():
-            return loaded(AutoConfig, self.path, revision=self.pinned)
+            check_weights(Path(self.path))
+            config: PreTrainedConfig = loaded(AutoConfig, self.path, revision=self.pinned)
+            check_quantized(config, self.path)
+            return config
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerBase:
@@ -155,6 +212,50 @@ class Checkpoint:
             return str(self.adapter.folder), None
         return self.path, self.pinned
 
+    @cached_property
+    def own_settings(self) -> OwnSettings:
+        """Of its generation_config.json, else of its config.json, which held them in older checkpoints."""
+        with self.explained():
+            settings = self._read(GENERATION_CONFIG_NAME)
+            if settings is None:
+                settings = self._read(CONFIG_NAME) or {}
+                for part in ("text_config", "generator", "decoder"):
+                    inner = settings.get(part)
+                    outer = {name: value for name, value in settings.items() if value is not None}
+                    settings = inner | outer if isinstance(inner, dict) else settings
+            return OwnSettings.read(settings)
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        """A JSON file of the checkpoint; None where it has none. Raises ValueError where it can't be read."""
+        file = cached_file(
+            self.path,
+            name,
+            revision=self.pinned,
+            _raise_exceptions_for_missing_entries=False,
+            _raise_exceptions_for_connection_errors=not constants.HF_HUB_OFFLINE,
+        )
+        if file is None:
+            return None
+        try:
+            settings = json.loads(Path(file).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"its {name} is no valid JSON ({error})") from error
+        if not isinstance(settings, dict):
+            raise ValueError(f"its {name} holds no mapping")
+        return settings
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """What a run's report says of its generation settings; see `HasNotes`."""
+        left_out = self.own_settings.left_out
+        if not left_out:
+            return {}
+        text = (
+            f"{self.name or self.path}: settings of its generation_config.json that are not used here: "
+            f"{', '.join(left_out)}. Texts are written token by token, greedily or by the benchmark's sampling."
+        )
+        return {"decoding_settings_left_out": text}
+
     @property
     def context(self) -> int | None:
         """Tokens that the model has positions for; None where the configuration doesn't say."""
@@ -162,12 +263,14 @@ class Checkpoint:
 
     @property
     def version(self) -> str:
-        """Of the weights, and so of an adapter's base: the fingerprint of a local folder, or a commit."""
+        """Of the weights, and so of an adapter's base: the hash of a local folder or GGUF file, or a commit."""
+        if self.gguf is not None:
+            return fingerprint_of_gguf(self.gguf)
         if Path(self.path).is_dir():
             return fingerprint(Path(self.path))
         with self.explained():
             if self.commit is None:
-                raise ValueError(f"its commit can't be told: {CONFIG_NAME} could not be had")
+                raise ValueError(f"its commit is unknown: {CONFIG_NAME} could not be fetched")
             return self.commit
 
     @property
@@ -182,13 +285,18 @@ class Checkpoint:
     def layers(self, kind: Any) -> PreTrainedModel:
         """The model of `weights` without them, and without the adapter: for what it is to be known by beforehand."""
         with self.explained():
-            return without_weights(kind, self.path, self.config)
+            check_attention(self.config)
+            with torch.device("meta"):
+                model: PreTrainedModel = kind.from_config(self.config, trust_remote_code=False)
+                return model
 
     def weights(self, kind: Any) -> PreTrainedModel:
         """kind: the Auto class of its task. Raises ModelError saying what could not be loaded, or is missing."""
         chosen: dict[str, Any] = {}
         if self.attn_implementation is not None:
             chosen["attn_implementation"] = self.attn_implementation
+        if kind in (AutoModelForCausalLM, AutoModelForImageTextToText):
+            chosen["generation_config"] = self.own_settings.used
         if self.quantization is not None:
             chosen["quantization_config"] = quantization_config(self.quantization, self.precision)
         with self.explained():
@@ -205,7 +313,7 @@ class Checkpoint:
                 raise ValueError(f"it has no weights for {', '.join(sorted(report['missing_keys'])[:3])}")
         if self.adapter is None:
             return model
-        from evenhand.models.adapter_weights import with_adapter  # peft takes seconds
+        from evenhand.models.adapter_weights import with_adapter
 
         with explained(f"put adapter {self.name!r} on its base {self.path!r}", self.adapter.advice):
             return with_adapter(model, self.adapter.folder, len(self.tokenizer))

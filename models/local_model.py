@@ -16,7 +16,7 @@ class LocalModel:
     """A checkpoint whose weights are loaded when the first question comes.
 
     identity: what stands for it in stores. name: as reports call it; by default its identity. context: tokens of a
-    prompt with its answer; None: any number.
+    prompt with its answer; None: any number. notes: as `HasNotes` has them.
     """
 
     can: frozenset[Ability]
@@ -32,6 +32,7 @@ class LocalModel:
         self.name = name or identity
         self.context = context
         self.batch_size = batch_size
+        self.notes: dict[str, str] = {}
         self._failures = Failures(identity)
 
     @cached_property

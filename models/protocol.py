@@ -96,6 +96,16 @@ class CountsTokens(Protocol):
 
 
 @runtime_checkable
+class HasNotes(Protocol):
+    """A model with something to say beside the figures of a run in which it wrote."""
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """{code: sentence}; the code is the warning's in results.json, for programs."""
+        ...
+
+
+@runtime_checkable
 class SaysHowItScores(Protocol):
     """A model that scores choices in one of several ways, or in none, which a report says."""
 

@@ -13,19 +13,14 @@ if TYPE_CHECKING:
 Bits = Literal["4bit", "8bit"]
 
 
-def check_quantization(bits: Bits, device_map: str | None) -> None:
-    """Raises ModelError where weights can't be loaded so: without a CUDA GPU, off it, or without bitsandbytes."""
+def check_quantization(bits: Bits) -> None:
+    """Raises ModelError where weights can't be loaded so: without a CUDA GPU or bitsandbytes."""
     import torch
 
     if not torch.cuda.is_available():
         raise ModelError(
             f"weights of {bits} were asked for (quantization), and this machine has no CUDA GPU, which they need: "
             "leave it out, or run there; --dtype bfloat16 takes half the memory of float32 anywhere"
-        )
-    if device_map == "cpu":
-        raise ModelError(
-            f"weights of {bits} were asked for (quantization) with device_map=cpu, and they need a CUDA GPU: leave one "
-            "of them out"
         )
     if importlib.util.find_spec("bitsandbytes") is None:
         raise ModelError(

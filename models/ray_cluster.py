@@ -10,19 +10,19 @@ import secrets
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
-from types import MappingProxyType, ModuleType, TracebackType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Model
-from evenhand.models.ray_options import RayOptions
-from evenhand.models.registry import DType, is_server, load_model
+from evenhand.models.registry import is_server, load_model
 from evenhand.models.replica import ModelSpec, Replica
-from evenhand.models.replica_pool import Died, ReplicaPool, Stream
-from evenhand.models.replicated_model import ReplicatedModel
+from evenhand.models.replica_pool import Died, ReplicaPool, ReplicatedModel, Stream
 from evenhand.models.request import Request
+from evenhand.options import option
 
 INSTALL = "pip install 'evenhand[ray]'"
 ACCEPTED = "local (a cluster on this machine, for this run alone), auto (that of which this machine is part), HOST:PORT"
@@ -31,6 +31,21 @@ JOINING = 5.0  # seconds for a cluster to be reached
 TRIES = 3  # to start one: on a busy machine Ray gives up after seconds (github.com/ray-project/ray/issues/65983)
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RayOptions:
+    """Options of the command line: none of them decides what comes out, and none is recorded."""
+
+    ray: str | None = option(
+        None, "replicas of the model on a Ray cluster: local starts one here, auto and HOST:PORT join one",
+        metavar="ADDRESS",
+    )  # fmt: skip
+    replicas: int = option(1, "how many", least=1, metavar="N", needs="ray")
+    replica_cpus: int = option(1, "cores of each", least=1, metavar="N", needs="ray")
+    replica_gpus: int | None = option(
+        None, "GPUs of each; by default one where the cluster has some", least=0, metavar="N", needs="ray"
+    )
 
 
 class RayCluster:
@@ -46,9 +61,9 @@ class RayCluster:
         Raises ModelError where Ray is not installed, UsageError for an address of another kind.
         """
         if importlib.util.find_spec("ray") is None:
-            raise ModelError(f"--ray {address} came, and Ray is not installed here: {INSTALL}")
+            raise ModelError(f"--ray {address}: Ray is not installed here: {INSTALL}")
         if address not in ("local", "auto") and not re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}", address):
-            raise UsageError(f"--ray {address!r} came; accepted: {ACCEPTED}")
+            raise UsageError(f"--ray {address!r} is no address of a cluster; accepted: {ACCEPTED}")
         self._options = RayOptions(address, replicas, cpus, gpus)
         self._pool: ReplicaPool | None = None
         self._host: _RayHost | None = None
@@ -57,25 +72,14 @@ class RayCluster:
     def of(cls, options: RayOptions) -> RayCluster:
         return cls(str(options.ray), options.replicas, options.replica_cpus, options.replica_gpus)
 
-    def load_model(
-        self,
-        name: str,
-        *,
-        dtype: DType = "auto",
-        batch_size: int = 16,
-        revision: str | None = None,
-        pictures: bool = False,
-        options: Mapping[str, str] = MappingProxyType({}),
-        alone: bool = True,
-    ) -> Model:
-        """As the function of this name, on each replica. A server is asked from here.
+    def load_model(self, name: str, *, options: Mapping[str, str] = MappingProxyType({}), **settings: Any) -> Model:
+        """`load_model` on each replica, with the same arguments. A server is asked from here.
 
         Raises ModelError where no cluster is reached, or a replica can't load the model.
         """
         if is_server(name):
-            return load_model(name, dtype=dtype, batch_size=batch_size, revision=revision, pictures=pictures,
-                              options=options, alone=alone)  # fmt: skip
-        spec = ModelSpec(name, dtype, batch_size, revision, pictures, tuple(sorted(options.items())), alone)
+            return load_model(name, options=options, **settings)
+        spec = ModelSpec(name, options=tuple(sorted(options.items())), **settings)
         if self._pool is None:
             self._host = _RayHost(self._options)
             self._pool = ReplicaPool(self._host, self._options.replicas)
@@ -97,9 +101,7 @@ class RayCluster:
     def __enter__(self) -> RayCluster:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -111,11 +113,15 @@ class _RayHost:
         self._joined = not self._ray.is_initialized()  # else whoever joined it leaves it
         if self._joined:
             _join(self._ray, options)
-        some = any(machine.get("GPU") for machine in self._machines())
-        gpus = options.replica_gpus if options.replica_gpus is not None else int(some)
+        gpus = options.replica_gpus
+        if gpus is None:
+            gpus = int(any(machine.get("GPU") for machine in self._machines()))
         self._needs = {"CPU": options.replica_cpus, "GPU": gpus}
         if not any(all(has.get(what, 0) >= n for what, n in self._needs.items()) for has in self._machines()):
-            needs, largest = _words(self._needs), max(map(_words, self._machines()), default="nothing")
+            needs, largest = (
+                _list_resources(self._needs),
+                max(map(_list_resources, self._machines()), default="nothing"),
+            )
             self.leave()
             raise ModelError(
                 f"a replica needs {needs}, and no machine of the cluster has as much (one has {largest}): give smaller "
@@ -138,10 +144,10 @@ class _RayHost:
             return self._ray.get(next(stream))
         except StopIteration:
             return None
-        except errors.RayTaskError as error:  # what the replica raised
-            raise _own(error) from None
+        except errors.RayTaskError as error:  # what the replica raised, as it would be raised here
+            raise error.cause if isinstance(error.cause, (ModelError, UsageError)) else error from None
         except errors.RayError as error:
-            raise Died(_why(error)) from error
+            raise Died(_explain_death(error)) from error
 
     def end(self, idle: Sequence[_Actor], busy: Sequence[_Actor]) -> None:
         closing = [each.close() for each in idle]
@@ -152,7 +158,7 @@ class _RayHost:
 
     def waiting_for(self) -> str:
         free = {what: n for what, n in self._ray.available_resources().items() if what in self._needs}
-        return f"each needs {_words(self._needs)}; free in the cluster now: {_words(free)}"
+        return f"each needs {_list_resources(self._needs)}; free in the cluster now: {_list_resources(free)}"
 
     def leave(self) -> None:
         if self._joined:
@@ -179,7 +185,7 @@ class _Actor:
 
 
 def _quiet_ray(address: str) -> ModuleType:
-    """Ray, which reports to nobody."""
+    """Import Ray with its usage reports off."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_worker_niceness", "0")  # 15 by default: behind whatever else runs on this machine
@@ -189,26 +195,27 @@ def _quiet_ray(address: str) -> ModuleType:
     import ray
     import ray.exceptions
 
-    whole: ModuleType = ray
-    return whole
+    return ray  # type: ignore[no-any-return]
 
 
 def _join(ray: ModuleType, options: RayOptions) -> None:
     """Raises ModelError where no cluster is there, or one of other versions."""
     address = str(options.ray)
-    told = {"log_to_driver": False, "logging_level": logging.ERROR}
+    settings = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == "local":
-        told |= {"num_cpus": options.replicas * options.replica_cpus, "include_dashboard": False}
+        settings |= {"num_cpus": options.replicas * options.replica_cpus, "include_dashboard": False}
     elif address != "auto":
-        _reach(address)
+        _check_reachable(address)
     for left in reversed(range(TRIES if address == "local" else 1)):
         try:
-            ray.init(address=address, **told)
+            ray.init(address=address, **settings)
             return
         except Exception as error:  # of many kinds, Exception itself among them
             ray.shutdown()
             if not left:
-                raise ModelError(f"no cluster was joined by --ray {address}: {_plain(error)}. {_START}") from error
+                raise ModelError(
+                    f"no cluster was joined by --ray {address}: {_in_one_line(error)}. {_START}"
+                ) from error
 
 
 _START = (
@@ -217,7 +224,7 @@ _START = (
 )
 
 
-def _reach(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Ray itself would wait for minutes, and then end this process."""
     host, _, port = address.rpartition(":")
     try:
@@ -226,23 +233,17 @@ def _reach(address: str) -> None:
         raise ModelError(f"nothing answers at --ray {address}: {error}. {_START}") from error
 
 
-def _own(error: Any) -> Exception:
-    """What the replica raised, as it would be raised here."""
-    cause = error.cause
-    return cause if isinstance(cause, (ModelError, UsageError)) else error
-
-
-def _why(error: Exception) -> str:
-    """Why a replica died, in a sentence. Raises ModelError where any other would die likewise."""
+def _explain_death(error: Exception) -> str:
+    """Why a replica died, in a sentence. Raises ModelError where any other would die in the same way."""
     if "No module named 'evenhand" in str(error):
         raise ModelError(f"evenhand is not installed on a machine of the cluster: {INSTALL} on each") from error
-    said = _plain(error).split(" Some common causes")[0]
+    said = _in_one_line(error).split(" Some common causes")[0]
     return said[-300:].rstrip(".")
 
 
-def _plain(error: Exception) -> str:
+def _in_one_line(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-def _words(resources: Mapping[str, float]) -> str:
+def _list_resources(resources: Mapping[str, float]) -> str:
     return ", ".join(f"{what} {resources.get(what, 0):g}" for what in ("CPU", "GPU"))

@@ -1,4 +1,4 @@
-"""From the name that a person gives to a model that answers, by the backend that the name picks."""
+"""From a model's name to the model, loaded by the backend that the name picks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from evenhand.errors import UsageError, unknown_name
+from evenhand.models.name_hints import suggest_name
 from evenhand.options import fields_of, from_texts
 from evenhand.plugins import Registry
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from evenhand.models.protocol import Model
 
 LoadModel = Callable[..., "Model"]
-"""What loads models: `load_model`, or what takes the same and loads them elsewhere."""
+"""What loads models: `load_model`, or a function that takes the same and loads them elsewhere."""
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -34,11 +35,12 @@ BACKENDS = Registry(
     },
 )
 EMBEDDED = "embedded"
-DEFAULT = "transformers"  # of names that pick none
-_OF_URLS = ("http", "https")  # which are whole names
+DEFAULT = "transformers"  # for names that pick no backend
+_URLS = ("http", "https")  # whose backends take whole names
+_HUB_PAGES = ("https://huggingface.co/", "https://hf.co/", "http://huggingface.co/", "http://hf.co/")
 
 ACCEPTED = (
-    "embedded, a Hub id or a local folder (of a model, or of an adapter as peft saves it), a server "
+    "embedded, a Hub id or a local folder (of a model, or of an adapter as peft saves it), a GGUF file, a server "
     "(http://HOST:PORT/v1#NAME), vllm:NAME for vLLM's engine here, or "
     "stub:first|last|random|silent|say:TEXT|random:TEXT|TEXT|…"
 )
@@ -88,33 +90,33 @@ def load_model(
     options: Mapping[str, str] = MappingProxyType({}),
     alone: bool = True,
 ) -> Model:
-    """The model of that name: "embedded", a Hub id, a folder, a URL, or "BACKEND:NAME" as "stub:first".
+    """Load the model of that name: "embedded", a Hub id, a folder, a URL, or "BACKEND:NAME" as "stub:first".
 
     options: KEY=VALUE pairs for the backend. alone: whether they are meant for this model and no other.
     Raises ModelError for names that stand for nothing and models that can't be loaded, UsageError for a blank name and
     for options that the backend doesn't take.
     """
-    backend, kind, rest = _picked(name)
+    backend, kind, rest = _pick_backend(name)
     chosen: object = from_texts(backend.Options, options, of=kind)
     return backend.load(rest, Loading(dtype, batch_size, revision, pictures, alone), chosen)
 
 
 def options_by_model(names: Iterable[str], options: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Of KEY=VALUE pairs for all models of a run those that each one's backend has: {name: pairs}.
+    """{name: those KEY=VALUE pairs, of all that a run was given, that this model's backend has}.
 
     Raises UsageError for a pair that none has, values out of range, and one host's key where several are asked.
     """
-    backends = {name: _picked(name) for name in names}
-    taken = {}
+    backends = {name: _pick_backend(name) for name in names}
+    taken: dict[str, dict[str, str]] = {}
     for name, (backend, kind, _) in backends.items():
         has = {each.flag for each in fields_of(backend.Options)}
         taken[name] = {key: text for key, text in options.items() if key.replace("_", "-") in has}
         from_texts(backend.Options, taken[name], of=kind)
-    for key, text in options.items():
-        if backends and not any(key in some for some in taken.values()):
-            backend, kind, _ = next(iter(backends.values()))
-            from_texts(backend.Options, {key: text}, of=kind)
-    hosts = {urlsplit(name).netloc.lower() for name, (_, kind, _) in backends.items() if kind in _OF_URLS}
+    left = {key: text for key, text in options.items() if not any(key in some for some in taken.values())}
+    if backends and left:
+        backend, kind, _ = next(iter(backends.values()))
+        from_texts(backend.Options, left, of=kind)
+    hosts = {urlsplit(name).netloc.lower() for name, (_, kind, _) in backends.items() if kind in _URLS}
     if len(hosts) > 1 and any(key.replace("_", "-") == "api-key-env" for key in options):
         raise UsageError(
             f"--api-key-env holds the key of one server, and {len(hosts)} are asked; EVENHAND_API_KEYS names a file of "
@@ -125,52 +127,46 @@ def options_by_model(names: Iterable[str], options: Mapping[str, str]) -> dict[s
 
 def backend_of(name: str) -> Backend:
     """Which backend loads a model of that name. Raises UsageError for a blank name."""
-    return _picked(name)[0]
+    return _pick_backend(name)[0]
 
 
 def without_effect(name: str) -> Mapping[str, str]:
     """Which settings of loading (revision, dtype, batch_size) do nothing for a model of that name, and why."""
-    backend, kind, rest = _picked(name)
-    if kind in _OF_URLS:
+    backend, kind, rest = _pick_backend(name)
+    if kind in _URLS:
         return dict.fromkeys(("revision", "dtype"), "a server has loaded its model")
-    of_backend = getattr(backend, "without_effect", None)
-    return of_backend(rest) if of_backend else {}
+    find = getattr(backend, "without_effect", None)
+    return find(rest) if find else {}
 
 
 def is_server(name: str) -> bool:
     """Whether the model of that name is computed elsewhere, and asked over a network."""
-    return name.partition(":")[0].lower() in _OF_URLS
+    return name.partition(":")[0].lower() in _URLS
 
 
-def accepted() -> str:
-    """All names that stand for models, other packages' too."""
-    others = [f"{name}:…" for name in BACKENDS.names if name not in BACKENDS.own]
-    return ", ".join([ACCEPTED, *others])
+def _pick_backend(name: str) -> tuple[Backend, str, str]:
+    """The backend, its name, and what of the name is left for it.
 
-
-def _picked(name: str) -> tuple[Backend, str, str]:
-    """The backend, its name, and what of the name is left for it."""
-    if not name.strip():
-        raise UsageError(f"a model's name came blank; accepted: {accepted()}")
-    kind, colon, rest = name.partition(":")
-    kind = kind.lower() if kind.lower() in _OF_URLS else kind
-    if kind not in BACKENDS or not colon:
-        if colon and "/" not in kind and not os.path.exists(name):  # no Hub id has a colon
-            raise unknown_name("model backend", kind, BACKENDS.names)
-        _refuse_typo(name)
-        kind, rest = DEFAULT, name
-    made: Any = BACKENDS.make(kind)
-    return made, kind, name if kind in _OF_URLS else rest
-
-
-def _refuse_typo(name: str) -> None:
-    """Of "embedded", and of a backend without what follows it: the Hub would be asked for such a model for long.
-
-    Raises UsageError.
+    Raises UsageError for a blank name, an unknown backend, a page of the Hub, and what looks like a misspelt name: the
+    Hub would be asked for it for long.
     """
-    if "/" in name or os.path.exists(name):
-        return
-    if name in BACKENDS:
-        raise UsageError(f"{name!r} is a kind of model and needs what follows its colon; accepted: {accepted()}")
-    if name != EMBEDDED and difflib.get_close_matches(name.lower(), [EMBEDDED], cutoff=0.8):
-        raise unknown_name("model", name, [EMBEDDED], f"a folder of that name is ./{name}, and isn't there")
+    if not name.strip():
+        others = [f"{each}:…" for each in BACKENDS.names if each not in BACKENDS.own]
+        raise UsageError(f"a model's name is blank; accepted: {', '.join([ACCEPTED, *others])}")
+    kind, colon, rest = name.partition(":")
+    kind = kind.lower() if kind.lower() in _URLS else kind
+    is_known = bool(colon) and kind in BACKENDS
+    if not os.path.exists(name):
+        meant = suggest_name(name)
+        if meant and (name.startswith(_HUB_PAGES) or (colon and not is_known)):
+            raise UsageError(f"{name!r} is no model's name; did you mean --model {meant}?")
+        if colon and not is_known and "/" not in kind:  # no Hub id has a colon
+            raise unknown_name("model backend", kind, BACKENDS.names)
+        if name in BACKENDS:
+            raise UsageError(f"{name!r} is a kind of model and needs what follows its colon; accepted: {ACCEPTED}")
+        if name != EMBEDDED and difflib.get_close_matches(name.lower(), [EMBEDDED], cutoff=0.8):
+            raise unknown_name("model", name, [EMBEDDED], f"a folder of that name is ./{name}, and isn't there")
+    if not is_known:
+        kind, rest = DEFAULT, name
+    backend: Any = BACKENDS.make(kind)
+    return backend, kind, name if kind in _URLS else rest

@@ -7,11 +7,11 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import Ability, Kind, Model, SaysHowItScores
+from evenhand.models.protocol import Ability, HasNotes, Kind, Model, SaysHowItScores
 from evenhand.models.registry import DType, load_model
 from evenhand.models.request import Reply, Request
 
@@ -31,15 +31,8 @@ class ModelSpec:
     alone: bool = True
 
     def load(self) -> Model:
-        return load_model(
-            self.name,
-            dtype=self.dtype,
-            batch_size=self.batch_size,
-            revision=self.revision,
-            pictures=self.pictures,
-            options=dict(self.options),
-            alone=self.alone,
-        )
+        settings = {each.name: getattr(self, each.name) for each in fields(ModelSpec) if each.name != "name"}
+        return load_model(self.name, **settings | {"options": dict(self.options)})
 
 
 @dataclass(frozen=True)
@@ -53,20 +46,23 @@ class Description:
     whole_calls: bool
     at_once: Mapping[Kind, int]
     scoring_way: str | None
+    notes: dict[str, str]
     evenhand: str
     machine: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Part:
-    """Replies of a call, by their places in it, that are stored together. tokens: written since the last part.
-
-    said: to the log, to be repeated where people read it.
+    """Replies of a call, by their places in it, that are stored together. tokens: written since the last part, counted
+    by any thread. warnings: logged since then, to be repeated where people read them.
     """
 
-    replies: Mapping[int, Reply]
+    replies: dict[int, Reply] = field(default_factory=dict)
     tokens: int = 0
-    said: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def count(self, tokens: int) -> None:
+        self.tokens += tokens
 
 
 class Replica:
@@ -77,8 +73,8 @@ class Replica:
         with contextlib.suppress(OSError):
             os.chdir(folder)
         self._models: dict[ModelSpec, Model] = {}
-        self._said: list[str] = []
-        logging.getLogger("evenhand").addHandler(_Kept(self._said))
+        self._warnings: list[str] = []
+        logging.getLogger("evenhand").addHandler(_WarningList(self._warnings))
 
     def describe(self, spec: ModelSpec) -> Iterator[Description]:
         """One description. Raises what `load_model` raises."""
@@ -91,6 +87,7 @@ class Replica:
             model.whole_calls,
             {"choose": model.at_once("choose"), "generate": model.at_once("generate")},
             model.scoring_way if isinstance(model, SaysHowItScores) else None,
+            model.notes if isinstance(model, HasNotes) else {},
             version("evenhand"),
             os.uname().nodename,
         )
@@ -103,12 +100,13 @@ class Replica:
         model = self._loaded(spec)
         if model.identity != identity:
             raise other_model(identity, model.identity, os.uname().nodename)
-        part = _Gathered()
+        part, began = Part(), time.monotonic()
         for place, reply in model.answer(requests, part.count):
             part.replies[place] = reply
-            if not model.whole_calls and time.monotonic() - part.began > SECONDS:
-                yield part.taken(self._said)
-        yield part.taken(self._said)
+            if not model.whole_calls and time.monotonic() - began > SECONDS:
+                yield self._take(part)
+                began = time.monotonic()
+        yield self._take(part)
 
     def close(self) -> Iterator[None]:
         """Ends what the models have started, too."""
@@ -117,43 +115,32 @@ class Replica:
         self._models.clear()
         yield None
 
+    def _take(self, part: Part) -> Part:
+        """What was gathered so far; the part is then empty again."""
+        taken = replace(part, warnings=tuple(self._warnings))
+        self._warnings.clear()
+        part.replies, part.tokens = {}, 0
+        return taken
+
     def _loaded(self, spec: ModelSpec) -> Model:
         if spec not in self._models:
             self._models[spec] = spec.load()
         return self._models[spec]
 
 
-def other_model(expected: str, came: str, machine: str) -> ModelError:
+def other_model(expected: str, found: str, machine: str) -> ModelError:
     return ModelError(
-        f"replicas differ: {came} was loaded on {machine}, and {expected} before. Give every machine the same files "
+        f"replicas differ: {found} was loaded on {machine}, and {expected} before. Give every machine the same files "
         "and versions, and a --dtype where their hardware differs"
     )
 
 
-@dataclass
-class _Gathered:
-    """What the next part will hold. Tokens are counted by any thread."""
+class _WarningList(logging.Handler):
+    """Keeps warnings: nobody reads the log of a machine far away."""
 
-    replies: dict[int, Reply] = field(default_factory=dict)
-    tokens: int = 0
-    began: float = field(default_factory=time.monotonic)
-
-    def count(self, tokens: int) -> None:
-        self.tokens += tokens
-
-    def taken(self, said: list[str]) -> Part:
-        part = Part(self.replies, self.tokens, tuple(said))
-        said.clear()
-        self.replies, self.tokens, self.began = {}, 0, time.monotonic()
-        return part
-
-
-class _Kept(logging.Handler):
-    """Warnings, which nobody would read on a machine far away."""
-
-    def __init__(self, said: list[str]):
+    def __init__(self, warnings: list[str]):
         super().__init__(logging.WARNING)
-        self._said = said
+        self._warnings = warnings
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._said.append(record.getMessage())
+        self._warnings.append(record.getMessage())

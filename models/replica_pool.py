@@ -1,21 +1,27 @@
-"""Calls handed out to replicas as they become free; those that die are replaced, and what they owe is asked again."""
+"""One model to its callers, several replicas of it behind: calls are handed out as replicas become free.
+
+Replicas that die are replaced, and what they were asked is asked again.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from evenhand.models.errors import ModelError
+from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, Parts, kind_of, unheard
 from evenhand.models.replica import Description, ModelSpec, Part, other_model
-from evenhand.models.request import Reply, Request
+from evenhand.models.request import Reply, Request, fitting
 
 logger = logging.getLogger(__name__)
 
-MOST_DEATHS = 3  # of replicas in one place, or over one call, before this is no accident
-PATIENCE = 60.0  # seconds until it is said what is waited for
+MOST_DEATHS = 3  # of replicas in one place, or over one call: more are no accident
+PATIENCE = 60.0  # seconds until a log line says what is waited for
+CALLS_EACH = 4  # before all are waited for: the more, the less time the fastest replica stands idle
 
 
 class Died(Exception):
@@ -53,7 +59,7 @@ class Host(Protocol):
         ...
 
     def waiting_for(self) -> str:
-        """What a replica needs and what is free, in words, for whoever waits for one."""
+        """What a replica needs and what is free, in words."""
         ...
 
 
@@ -62,7 +68,7 @@ Asked = list[tuple[int, Request]]  # each with its place in the whole call
 
 @dataclass
 class Call:
-    """Requests that one replica answers in one go. deaths: of those who tried."""
+    """Requests that one replica answers in one go, by their places. deaths: of replicas that tried."""
 
     open: dict[int, Request]
     deaths: int = 0
@@ -70,7 +76,7 @@ class Call:
 
 @dataclass
 class _Place:
-    """Who stands in one replica's place, and what it is doing.
+    """A replica's place, and what is done there.
 
     stream, places: what it gives, and where in the whole call its requests stand. call: None while it starts.
     deaths: in a row, without an answer between.
@@ -83,25 +89,18 @@ class _Place:
     deaths: int = 0
 
     @property
-    def is_given_up(self) -> bool:
-        return self.deaths >= MOST_DEATHS
-
-    @property
     def is_free(self) -> bool:
         return self.copy is not None and self.stream is None
 
-    def answers(self, call: Call, spec: ModelSpec, identity: str) -> None:
-        assert self.copy is not None
-        self.call, self.places = call, tuple(call.open)
-        self.stream = self.copy.answer(spec, identity, list(call.open.values()))
-
-    def received(self, part: Part) -> dict[int, Reply]:
+    def receive(self, part: Part) -> dict[int, Reply]:
         assert self.call is not None
         replies = {self.places[each]: reply for each, reply in part.replies.items()}
-        for place in replies:
-            self.call.open.pop(place, None)
+        self.call.open = {place: request for place, request in self.call.open.items() if place not in replies}
         self.deaths = self.call.deaths = 0
         return replies
+
+    def clear(self) -> None:
+        self.copy = self.stream = self.call = None
 
 
 class ReplicaPool:
@@ -110,7 +109,7 @@ class ReplicaPool:
     def __init__(self, host: Host, replicas: int):
         self._host = host
         self._places = [_Place() for _ in range(replicas)]
-        self._told = False
+        self._said_waiting = False
 
     @property
     def replicas(self) -> int:
@@ -121,7 +120,7 @@ class ReplicaPool:
         while True:
             for place in self._places:
                 self._begin(place, spec)
-            _, item = self._next(spec)
+            _, item = self._next(spec, deque())
             if isinstance(item, Description) and item.spec == spec:
                 return item
 
@@ -135,29 +134,34 @@ class ReplicaPool:
                 for place in self._places:
                     if place.copy is None and waiting:
                         self._begin(place, spec)
-                    elif place.is_free and waiting:
-                        place.answers(waiting.popleft(), spec, described.identity)
+                    elif place.copy is not None and place.is_free and waiting:
+                        place.call = waiting.popleft()
+                        place.places = tuple(place.call.open)
+                        place.stream = place.copy.answer(spec, described.identity, list(place.call.open.values()))
                 place, item = self._next(spec, waiting)
                 if isinstance(item, Description) and item.spec == spec and item.identity != described.identity:
                     raise other_model(described.identity, item.identity, item.machine)
                 if isinstance(item, Part):
-                    yield place.received(item), item
-        finally:
-            self._leave_unfinished()
+                    yield place.receive(item), item
+        finally:  # the answers of a call that ends early have no reader
+            left = [place for place in self._places if place.call is not None]
+            if left:
+                self._host.end([], [place.copy for place in left])
+            for place in left:
+                place.clear()
 
     def close(self) -> None:
-        there = [place for place in self._places if place.copy is not None]
-        idle = [place.copy for place in there if place.is_free]
-        self._host.end(idle, [place.copy for place in there if not place.is_free])
+        busy = [place.copy for place in self._places if place.copy is not None and not place.is_free]
+        self._host.end([place.copy for place in self._places if place.is_free], busy)
         self._places = [_Place(deaths=MOST_DEATHS) for _ in self._places]
 
     def _begin(self, place: _Place, spec: ModelSpec) -> None:
-        """Where nobody stands: a new replica, which gets calls once it has loaded the model."""
-        if place.stream is None and not place.is_given_up:
+        """Start a new replica in an empty place; it gets calls once it has loaded the model."""
+        if place.stream is None and place.deaths < MOST_DEATHS:
             place.copy = place.copy or self._host.start()
             place.stream = place.copy.describe(spec)
 
-    def _next(self, spec: ModelSpec, waiting: deque[Call] | None = None) -> tuple[_Place, object]:
+    def _next(self, spec: ModelSpec, waiting: deque[Call]) -> tuple[_Place, object]:
         """Whichever place has something next: a part, a description, or None at the end of what it was asked."""
         while True:
             busy = {id(place.stream): place for place in self._places if place.stream is not None}
@@ -165,7 +169,7 @@ class ReplicaPool:
                 raise ModelError("the replicas have ended; load the model anew")
             stream = self._host.ready([place.stream for place in busy.values()], PATIENCE)
             if stream is None:
-                self._tell_what_is_missing()
+                self._say_what_is_missing()
                 continue
             place = busy[id(stream)]
             try:
@@ -177,39 +181,36 @@ class ReplicaPool:
                 place.stream = place.call = None
             return place, item
 
-    def _replace(self, place: _Place, spec: ModelSpec, waiting: deque[Call] | None, error: Died) -> None:
-        """Another replica in its place; its call, as far as it is open, is the next that is handed out.
+    def _replace(self, place: _Place, spec: ModelSpec, waiting: deque[Call], error: Died) -> None:
+        """Start another replica in its place; what is open of its call is the next that is handed out.
 
         Raises ModelError where that has been tried often enough.
         """
-        call, place.copy, place.stream, place.call = place.call, None, None, None
+        call = place.call
+        place.clear()
         place.deaths += 1
-        if call is not None and waiting is not None and call.open:
+        advice = (
+            f"The last one: {error}. Often it is memory: a smaller --batch-size, fewer replicas a machine or larger "
+            "ones help. What was answered is kept: the same command goes on"
+        )
+        if call is not None and call.open:
             call.deaths += 1
             if call.deaths >= MOST_DEATHS:
                 names = ", ".join([request.name for request in call.open.values()][:3])
-                raise ModelError(f"{call.deaths} replicas died over the same requests ({names} …). {_advice(error)}")
+                raise ModelError(f"{call.deaths} replicas died over the same requests ({names} …). {advice}")
             waiting.appendleft(call)
-        if not place.is_given_up:
+        if place.deaths < MOST_DEATHS:
             logger.warning("a replica died and is replaced; what it was asked is asked again: %s", error)
             self._begin(place, spec)
-        elif all(each.is_given_up for each in self._places):
-            raise ModelError(f"replicas die again and again before they answer anything. {_advice(error)}")
+        elif all(each.deaths >= MOST_DEATHS for each in self._places):
+            raise ModelError(f"replicas die again and again before they answer anything. {advice}")
         else:
             logger.warning("%d replicas died in one place, which is given up: %s", place.deaths, error)
 
-    def _leave_unfinished(self) -> None:
-        """What a call that ends early leaves behind: its answers have no reader."""
-        left = [place for place in self._places if place.call is not None]
-        if left:
-            self._host.end([], [place.copy for place in left])
-        for place in left:
-            place.copy = place.stream = place.call = None
-
-    def _tell_what_is_missing(self) -> None:
+    def _say_what_is_missing(self) -> None:
         starting = [place for place in self._places if place.stream is not None and place.call is None]
-        if starting and not self._told:
-            self._told = True
+        if starting and not self._said_waiting:
+            self._said_waiting = True
             logger.warning(
                 "%d of %d replicas still load the model, or wait for room (%s)",
                 len(starting),
@@ -218,8 +219,51 @@ class ReplicaPool:
             )
 
 
-def _advice(error: Died) -> str:
-    return (
-        f"The last one: {error}. Often it is memory: a smaller --batch-size, fewer replicas a machine or larger ones "
-        "help. What was answered is kept: the same command goes on"
-    )
+class ReplicatedModel:
+    """Has the identity that each replica has, so that a run may go on with replicas or without.
+
+    A replica is asked as many requests at once as the model would be here, and where the model's replies are stored by
+    whole calls, so are each replica's: these calls, and with them the last bits of replies, are those of one model
+    alone where episodes ask but once.
+    """
+
+    def __init__(self, pool: ReplicaPool, spec: ModelSpec, described: Description):
+        self._pool = pool
+        self._spec = spec
+        self._described = described
+        self.identity = described.identity
+        self.name = described.name
+        self.whole_calls = described.whole_calls
+        self.can: frozenset[Ability] = described.can - {"count_tokens"}  # which needs the model here
+        self.notes = described.notes
+        if described.scoring_way is not None:
+            self.scoring_way = described.scoring_way
+
+    def at_once(self, kind: Kind) -> int:
+        return self._described.at_once[kind] * self._pool.replicas * CALLS_EACH
+
+    def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
+        for part in self.answer_parts(requests, on_tokens):
+            yield from part.items()
+
+    def answer_parts(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Parts:
+        """What each replica gives, as it comes: whole calls of its own, or single replies, as the model has it."""
+        with closing(self._pool.answers(self._spec, self._described, self._calls(requests))) as answers:
+            for replies, part in answers:
+                for warning in part.warnings:
+                    logger.warning("%s", warning)
+                on_tokens(part.tokens)
+                yield replies
+
+    def close(self) -> None:
+        """Does nothing: replicas end with their cluster, and may hold other models, too."""
+
+    def _calls(self, requests: Sequence[Request]) -> Iterator[Asked]:
+        """As the model would be asked here: one kind a call, as many as it takes at once."""
+        kinds: tuple[Kind, ...] = ("choose", "generate")
+        for kind in kinds:
+            alike = [(place, request) for place, request in enumerate(requests) if kind_of(request) == kind]
+            at_once, start = self._described.at_once[kind], 0
+            while most := alike[start : start + at_once]:
+                start += (n := fitting([request for _, request in most], at_once))
+                yield most[:n]

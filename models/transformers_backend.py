@@ -1,4 +1,4 @@
-"""Names of Hub models, local folders, adapters and the embedded model: what transformers loads."""
+"""Names of Hub models, local folders, GGUF files, adapters and the embedded model: what transformers loads."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
+from evenhand.models.name_hints import find_model_folders, suggest_name
 from evenhand.models.quantization import Bits, check_quantization
-from evenhand.models.registry import ACCEPTED, Loading
+from evenhand.models.registry import EMBEDDED, Loading
 from evenhand.options import option
 from evenhand.paths import typed_path
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from evenhand.models.protocol import Model
 
 logger = logging.getLogger(__name__)
-
-EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TransformersBackend:
     """Text models, image-text-to-text models, and adapters on either."""
 
     Options = TransformersOptions
-    ACCEPTED = "embedded, a Hub id, a local folder, or an adapter's Hub id or folder as peft saves it"
+    ACCEPTED = "embedded, a Hub id, a local folder, a GGUF file, or an adapter's Hub id or folder as peft saves it"
 
     def load(self, name: str, loading: Loading, options: TransformersOptions) -> Model:
         """With pictures the model is an image-text-to-text model; without them it may be one, too.
@@ -63,78 +63,109 @@ class TransformersBackend:
         from evenhand.models.transformers_model import TransformersModel
 
         checkpoint = checkpoint_of(name, loading, options)
-        if loading.pictures or only_sees(checkpoint):
-            from evenhand.models.vision_model import ACCEPTED as SEEING
-            from evenhand.models.vision_model import VisionModel
+        if not (loading.pictures or only_sees(checkpoint)):
+            return TransformersModel.from_checkpoint(
+                checkpoint, loading.batch_size, options.scoring, options.prompt_memory
+            )
+        from evenhand.models.vision_model import ACCEPTED as SEEING
+        from evenhand.models.vision_model import VisionModel
 
-            if name == EMBEDDED:
-                raise ModelError(
-                    f"the embedded model sees no pictures; accepted: {SEEING}, a server of one "
-                    "(http://HOST:PORT/v1#NAME), or a stub"
-                )
-            return VisionModel.from_checkpoint(checkpoint, loading.batch_size)
-        return TransformersModel.from_checkpoint(checkpoint, loading.batch_size, options.scoring, options.prompt_memory)
+        if name == EMBEDDED:
+            raise ModelError(
+                f"the embedded model sees no pictures; accepted: {SEEING}, a server of one "
+                "(http://HOST:PORT/v1#NAME), or a stub"
+            )
+        return VisionModel.from_checkpoint(checkpoint, loading.batch_size)
 
     def without_effect(self, name: str) -> Mapping[str, str]:
         if name == EMBEDDED:
             return {"revision": "it comes with the installation, in one version"}
-        if os.path.isdir(os.path.expanduser(name)):
+        if os.path.exists(os.path.expanduser(name)):
             return {"revision": "a folder holds one version; revisions are of Hub models"}
         return {}
 
 
 def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> Checkpoint:
+    """The checkpoint of that name; an adapter's is its base's with the adapter. Raises ModelError, UsageError."""
     import torch
 
     from evenhand.models.adapters import find_adapter
     from evenhand.models.embedded import NAME
     from evenhand.models.loading import Checkpoint, explained
 
-    if _is_missing_folder(name):
-        raise ModelError(f"model folder {name!r} does not exist; accepted: {ACCEPTED}")
     if options.quantization is not None:
-        check_quantization(options.quantization, options.device_map)
+        check_quantization(options.quantization)
+    meant = suggest_name(name)
     checkpoint = Checkpoint(
-        _path(name),
+        name,
         NAME if name == EMBEDDED else name,
         loading.revision,
         loading.dtype,
         options.device_map or ("auto" if torch.cuda.is_available() else None),
         options.attn_implementation,
-        accepted=f"{EMBEDDED}, a Hub id, or a local folder with config.json, safetensors weights and a tokenizer, or "
-        "of an adapter as peft saves it",
+        accepted=f"{EMBEDDED}, a Hub id, a GGUF file, or a local folder with config.json, safetensors weights and a "
+        "tokenizer, or of an adapter as peft saves it" + (f"; did you mean --model {meant}?" if meant else ""),
         quantization=options.quantization,
     )
     with explained(f"load model {name!r}", f"Accepted: {checkpoint.accepted}"):
+        checkpoint = _locate(checkpoint)
         adapter = find_adapter(checkpoint.path, name, loading.revision)
     if adapter is not None:
-        return _on_its_base(checkpoint, adapter, options.base)
+        return _put_on_base(checkpoint, adapter, options.base)
     if options.base is not None and loading.alone:
-        raise UsageError(f"base={options.base} came, but {name} is no adapter: leave it out")
+        raise UsageError(f"base={options.base} has no effect: {name} is no adapter; remove it")
     return checkpoint
 
 
-def _on_its_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) -> Checkpoint:
+def _locate(checkpoint: Checkpoint) -> Checkpoint:
+    """With the path of its files, in place of the name that was typed. Raises ValueError for a path without a model."""
+    from evenhand.models.embedded import embedded_checkpoint, embedded_gguf, find_gguf, unpack_gguf
+
+    name = checkpoint.path
+    if name == EMBEDDED:
+        return replace(checkpoint, path=str(embedded_checkpoint()), gguf=embedded_gguf())
+    path = typed_path(name)
+    if not path.exists():
+        if name.startswith((".", "/", "~")) or path.suffix == ".gguf":
+            raise ValueError("it does not exist")
+        return checkpoint
+    if (gguf := find_gguf(path)) is not None:
+        return replace(checkpoint, path=str(unpack_gguf(gguf, checkpoint.precision)), gguf=gguf)
+    if path.is_file():
+        raise ValueError(f"it is a file; name its folder, --model {path.parent}")
+    if not any((path / file).is_file() for file in ("config.json", "adapter_config.json")):
+        raise ValueError(_describe_folder(path))
+    return replace(checkpoint, path=str(path))
+
+
+def _describe_folder(path: Path) -> str:
+    """Why a folder is no model, and which one may be meant."""
+    if (path / "model_index.json").is_file():
+        return "it is a pipeline of diffusers, which writes no text"
+    below = find_model_folders(path)
+    holds = ", ".join(sorted(each.name for each in path.iterdir())[:5]) or "nothing"
+    return f"it has no config.json; it holds {holds}" + (f"; name a folder in it: --model {below[0]}" if below else "")
+
+
+def _put_on_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) -> Checkpoint:
     from evenhand.models.adapters import find_adapter
 
     base = given or adapter.base
     if base is None:
         raise ModelError(f"adapter {adapter.name!r} names no base. {adapter.advice}")
-    path, revision = _path(base), None if given else adapter.base_revision
-    based = replace(checkpoint, path=path, revision=revision, adapter=adapter)
+    based = replace(checkpoint, path=base, revision=None if given else adapter.base_revision, adapter=adapter)
     with based.explained():
-        if _is_missing_folder(base):
-            raise ValueError("this folder does not exist")
-        if find_adapter(path, base, revision) is not None:
+        based = _locate(based)
+        if find_adapter(based.path, base, based.revision) is not None:
             raise ValueError("it is an adapter itself; merge it into its base first (peft's merge_and_unload)")
-    _warn_of_another_base(based, base, adapter)
+        _warn_of_another_base(based, base, adapter)
     return based
 
 
 def _warn_of_another_base(based: Checkpoint, base: str, adapter: Adapter) -> None:
     """An adapter fits any base of its shape, and answers nonsense on most; a newer commit may only have another card.
 
-    The embedded model comes with the installation, in one version: its files differ with the library that wrote them.
+    The embedded model comes with the installation, in one version.
     """
     if adapter.trained_on is None or (base == adapter.base == EMBEDDED) or based.version == adapter.trained_on:
         return
@@ -146,17 +177,6 @@ def _warn_of_another_base(based: Checkpoint, base: str, adapter: Adapter) -> Non
         base,
         based.version,
     )
-
-
-def _path(name: str) -> str:
-    """Of a local folder, or the Hub id as it came."""
-    from evenhand.models.embedded import embedded_checkpoint
-
-    return str(embedded_checkpoint() if name == EMBEDDED else typed_path(name))
-
-
-def _is_missing_folder(name: str) -> bool:
-    return name.startswith((".", "/", "~")) and not typed_path(name).is_dir()
 
 
 def only_sees(checkpoint: Checkpoint) -> bool:

@@ -22,6 +22,7 @@ from evenhand.models.choice_scoring import ChoiceScoring
 from evenhand.models.constrained_writing import Grammars, can_constrain
 from evenhand.models.decoding import decoding, takes_roomy_layers
 from evenhand.models.errors import Unanswerable
+from evenhand.models.generation import CountsWritten, make_processors
 from evenhand.models.kept_prompts import KeptPrompts, shared_end
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
@@ -31,9 +32,7 @@ from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCoun
 from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Reply, Request, Sampling
 from evenhand.models.scoring import LogProbs
-from evenhand.models.seeded_sampling import SeededSampling
 from evenhand.models.text_reader import TextReader
-from evenhand.models.written_tokens import CountsWritten
 
 # Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost.
 _BATCHES = {"choose": 16, "generate": 2}
@@ -82,7 +81,7 @@ class TransformersModel(LocalModel):
         prompt_memory: float | None = None,
     ) -> TransformersModel:
         """Raises ModelError saying what could not be loaded; of the weights, when the first question comes."""
-        return cls(
+        model = cls(
             lambda: checkpoint.weights(AutoModelForCausalLM),
             checkpoint.tokenizer,
             checkpoint.identity,
@@ -92,6 +91,8 @@ class TransformersModel(LocalModel):
             name=checkpoint.name or checkpoint.path,
             prompt_memory=prompt_memory,
         )
+        model.notes = checkpoint.notes
+        return model
 
     def at_once(self, kind: Kind) -> int:
         return self.batch_size * _BATCHES[kind]
@@ -197,8 +198,7 @@ class TransformersModel(LocalModel):
         if schemas:
             ends = self._ends
             processors.append(self.grammars.keeping(schemas))  # first: what is drawn rules out all else
-        if sampling.temperature:
-            processors.append(SeededSampling(sampling, [request.seed for request in requests]))
+        processors.extend(make_processors(self.model.generation_config, sampling, requests, attention_mask))
         with torch.inference_mode(), decoding(self.model, read) as kept:
             output = self.model.generate(
                 **kept,
@@ -210,6 +210,7 @@ class TransformersModel(LocalModel):
                 generation_config=GenerationConfig(
                     max_new_tokens=sampling.max_new_tokens,
                     do_sample=False,
+                    repetition_penalty=1.0,  # `make_processors` has the checkpoint's own
                     stop_strings=list(sampling.stop) or None,
                     eos_token_id=ends or None,
                     pad_token_id=self._padding,

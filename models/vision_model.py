@@ -26,7 +26,7 @@ from transformers import (
 
 from evenhand.models.box_scales import BOX_SCALES, BoxScale
 from evenhand.models.errors import Unanswerable, first_line, too_long
-from evenhand.models.forced_answers import ForcedAnswers
+from evenhand.models.generation import CountsWritten, ForcedAnswers, make_processors
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
 from evenhand.models.picture_layout import PicturePrompt, lay_out_pictures
@@ -37,8 +37,6 @@ from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Image, Reply, Request, Sampling
 from evenhand.models.scoring import LogProbs
-from evenhand.models.seeded_sampling import SeededSampling
-from evenhand.models.written_tokens import CountsWritten
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +107,7 @@ class VisionModel(LocalModel):
         with checkpoint.explained():
             check_kind(checkpoint.config)
             processor = load_processor(path, revision, checkpoint.config)
-        return cls(
+        model = cls(
             lambda: checkpoint.weights(AutoModelForImageTextToText),
             processor,
             checkpoint.identity,
@@ -118,6 +116,8 @@ class VisionModel(LocalModel):
             BOX_SCALES.get(checkpoint.config.model_type),
             name=checkpoint.name or checkpoint.path,
         )
+        model.notes = checkpoint.notes
+        return model
 
     def at_once(self, kind: Kind) -> int:
         return self.batch_size * _BATCHES
@@ -263,10 +263,11 @@ class VisionModel(LocalModel):
         """Each samples from its own seed."""
         sampling = own_sampling(self.model.generation_config, rows[0].request.sampling)
         ends = end_tokens(self.model, self.tokenizer)
-        drawing = [SeededSampling(sampling, [row.request.seed for row in rows])] if sampling.temperature else []
         written = self.write(
             inputs,
-            drawing,
+            make_processors(
+                self.model.generation_config, sampling, [row.request for row in rows], inputs["attention_mask"]
+            ),
             [CountsWritten(on_tokens, ends, self.tokenizer.pad_token_id)],
             max_new_tokens=sampling.max_new_tokens,
             stop_strings=list(sampling.stop) or None,
@@ -292,7 +293,11 @@ class VisionModel(LocalModel):
     ) -> Any:
         """What transformers generates from `inputs`. Raises Unanswerable where the model refuses them."""
         config = GenerationConfig(
-            **settings, do_sample=False, pad_token_id=self.tokenizer.pad_token_id, return_dict_in_generate=True
+            **settings,
+            do_sample=False,
+            repetition_penalty=1.0,
+            pad_token_id=self.tokenizer.pad_token_id,
+            return_dict_in_generate=True,
         )
         model = self.model
         try:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformers import GenerationConfig, PreTrainedTokenizerBase
@@ -15,7 +14,8 @@ from evenhand.models.adapters import Adapter
 from evenhand.models.choices_by_prefix import ChoicesByPrefix, Seen
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
-from evenhand.models.loading import Checkpoint, explained, loaded
+from evenhand.models.generation import choose_penalty
+from evenhand.models.loading import Checkpoint, check_attention, explained
 from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
 from evenhand.models.replies import own_sampling
@@ -23,7 +23,6 @@ from evenhand.models.request import Image, Reply, Request
 from evenhand.models.text_reader import TextReader
 from evenhand.models.vllm_engine import INSTALL, Asked, VllmEngine, VllmOptions, quietly
 from evenhand.models.vllm_pictures import PictureReader
-from evenhand.models.without_code import check_attention, check_weights
 
 if TYPE_CHECKING:
     from vllm import RequestOutput, SamplingParams
@@ -65,6 +64,7 @@ class VllmModel:
         self._adapter = adapter
         self._failures = Failures(identity)
         self._closed = False
+        self.notes: dict[str, str] = {}
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, options: VllmOptions, pictures: bool = False) -> VllmModel:
@@ -73,8 +73,6 @@ class VllmModel:
         Raises ModelError saying what could not be loaded; of the weights, when the first question comes.
         """
         with checkpoint.explained():
-            if Path(checkpoint.path).is_dir():
-                check_weights(Path(checkpoint.path))
             check_attention(checkpoint.config)
         own_context, asked = checkpoint.context, options.max_model_len
         if asked and own_context and asked > own_context:
@@ -93,16 +91,18 @@ class VllmModel:
             "enforce_eager": options.enforce_eager,
         }
         quantized = f"{options.quantization} " if options.quantization else ""
-        return cls(
+        model = cls(
             arguments,
             checkpoint.tokenizer,
             f"{checkpoint.identity} {quantized}by vLLM",
             checkpoint.name or checkpoint.path,
             context,
-            _own(checkpoint),
+            checkpoint.own_settings.used,
             _of_lora(checkpoint.adapter),
             PictureReader.of(checkpoint) if pictures else None,
         )
+        model.notes = checkpoint.notes
+        return model
 
     def at_once(self, kind: Kind) -> int:
         return _AT_ONCE[kind]
@@ -212,6 +212,7 @@ class VllmModel:
             temperature=sampling.temperature,
             top_p=sampling.top_p,
             top_k=sampling.top_k,
+            repetition_penalty=choose_penalty(self._own, request.sampling),
             max_tokens=sampling.max_new_tokens,
             stop=list(sampling.stop) or None,
             stop_token_ids=self._ends or None,
@@ -241,15 +242,6 @@ def _naming(tokens: Sequence[int]) -> SamplingParams:
 def _named(output: RequestOutput) -> dict[int, float]:
     """Log-probabilities of the tokens that were named, and of the one that was written."""
     return {token: each.logprob for token, each in output.outputs[0].logprobs[0].items()}
-
-
-def _own(checkpoint: Checkpoint) -> GenerationConfig | None:
-    """None where the checkpoint says nothing."""
-    try:
-        own: GenerationConfig = loaded(GenerationConfig, checkpoint.path, revision=checkpoint.pinned)
-    except OSError:
-        return None
-    return own
 
 
 def _of_lora(adapter: Adapter | None) -> Adapter | None:

@@ -33,3 +33,10 @@ def cache_written(folder: Path, variable: str) -> Iterator[None]:
             f"the cache {folder} can't be written ({error.strerror}); fix that, or name another folder in the "
             f"environment variable {variable}"
         ) from error
+
+
+def cache_folder() -> Path:
+    """Return the folder of unpacked models, trained classifiers and hashes."""
+    if "EVENHAND_CACHE" in os.environ:
+        return Path(os.environ["EVENHAND_CACHE"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evenhand"

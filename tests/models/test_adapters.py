@@ -75,27 +75,67 @@ def copied(adapter, tmp_path):
     return shutil.copytree(adapter, tmp_path / "adapter")
 
 
-KINDS = {
+TYING, NEW_TOKENS = ("tied", "untied"), ("<|fair|>", "<|unfair|>")
+SAME_WORDS = {
     "LoRA": lora(),
     "rank-stabilised": lora(use_rslora=True, lora_alpha=16),
     "DoRA": lora(use_dora=True),
-    "with a head of its own": lora(modules_to_save=["lm_head"]),
+    "biases": lora(bias="all"),
+    "a head of its own": lora(modules_to_save=["lm_head"]),
+    "embeddings of its own": lora(modules_to_save=["embed_tokens"]),
+    "both ends of its own": lora(modules_to_save=["embed_tokens", "lm_head"]),
     "LoHa": peft.LoHaConfig(r=4, target_modules=MODULES, task_type="CAUSAL_LM"),
     "LoKr": peft.LoKrConfig(r=4, target_modules=MODULES, task_type="CAUSAL_LM"),
     "IA3": peft.IA3Config(target_modules=MODULES, feedforward_modules=["down_proj"], task_type="CAUSAL_LM"),
 }
+ADDED_WORDS = {
+    "LoRA": lora(),
+    "DoRA": lora(use_dora=True, use_rslora=True),
+    "a head of its own": lora(modules_to_save=["lm_head"]),
+    "embeddings of its own": lora(modules_to_save=["embed_tokens"]),
+    "both ends of its own": lora(modules_to_save=["embed_tokens", "lm_head"]),
+    "adapted embeddings": lora(target_modules=["q_proj", "embed_tokens"]),
+    "trained rows": lora(trainable_token_indices=[400, 401]),
+}
+CASES = [(kind, tying, 0) for kind in SAME_WORDS for tying in TYING] + [
+    (kind, tying, 2) for kind in ADDED_WORDS for tying in TYING if (kind, tying) != ("adapted embeddings", "untied")
+]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_answers_as_pefts_own_merged_model(tiny_checkpoint, tiny_llama, tokenizer, tmp_path, kind):
-    merged = adapted(tiny_llama, tmp_path, KINDS[kind]).merge_and_unload()
-    model = loaded(named(tmp_path, tiny_checkpoint))
-    plain = TransformersModel(lambda: merged, tokenizer, "merged", context=1024, batch_size=2)
-    np.testing.assert_allclose(log_probs(model), log_probs(plain), rtol=0, atol=1e-5)
-    assert replies(model, WRITTEN) == replies(plain, WRITTEN)
-    base = loaded(tiny_checkpoint)
-    assert np.abs(log_probs(model) - log_probs(base)).max() > 0.1
-    assert replies(model, WRITTEN) != replies(base, WRITTEN)
+@pytest.fixture(scope="module")
+def bases(tiny_llama, tokenizer, tmp_path_factory):
+    """{tied or untied: (the base, its folder)}."""
+    found = {}
+    for tying in TYING:
+        config = copy.deepcopy(tiny_llama.config)
+        config.tie_word_embeddings = tying == "tied"
+        torch.manual_seed(1)
+        folder = tmp_path_factory.mktemp(tying)
+        type(tiny_llama)(config).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        found[tying] = type(tiny_llama).from_pretrained(folder).eval(), folder  # its name decides what peft saves
+    return found
+
+
+@pytest.mark.parametrize(("kind", "tying", "added"), CASES)
+def test_its_logits_are_pefts_own(bases, tokenizer, tmp_path, kind, tying, added):
+    """With tokens that training added, too: peft then saves whole embeddings, some of them twice."""
+    base, folder = bases[tying]
+    base, more = copy.deepcopy(base), copy.deepcopy(tokenizer)
+    if added:
+        more.add_special_tokens({"additional_special_tokens": list(NEW_TOKENS)})
+        base.resize_token_embeddings(len(more), mean_resizing=False)
+    trained = adapted(base, tmp_path / "adapter", copy.deepcopy((ADDED_WORDS if added else SAME_WORDS)[kind]))
+    if added:
+        more.save_pretrained(tmp_path / "adapter")
+    model = loaded(named(tmp_path / "adapter", folder))
+    tokens = torch.tensor([[1, 2, 3, 250, 399, *range(400, 400 + added)]])
+    with torch.inference_mode():
+        expected, plain = trained(tokens).logits, bases[tying][0](tokens[:, :5]).logits
+        torch.testing.assert_close(model.model(tokens).logits, expected, rtol=0, atol=1e-5)
+    assert (expected[:, :5, :400] - plain).abs().max() > 0.01
+    scored = TransformersModel(lambda: trained, more, "peft", context=1024, batch_size=2, scoring="padded")
+    np.testing.assert_allclose(log_probs(model), log_probs(scored), rtol=0, atol=1e-5)
 
 
 def test_prefixes_are_shared_and_nothing_is_merged(model):
@@ -156,7 +196,7 @@ def test_a_base_that_it_was_not_trained_on_is_warned_of(copied, tiny_checkpoint,
     ("base", "says"),
     [
         ("no-such/base", r"could not load 'no-such/base', the base of adapter '.*adapter': "),
-        ("/no/such/base", r"could not load '/no/such/base', the base of adapter '.*adapter': this folder does not"),
+        ("/no/such/base", r"could not load '/no/such/base', the base of adapter '.*adapter': it does not exist"),
         (None, r"adapter '.*adapter' names no base"),
     ],
 )
@@ -172,7 +212,7 @@ def test_an_adapter_is_no_base(copied, adapter):
 
 
 def test_a_base_is_for_adapters_alone(tiny_checkpoint):
-    with pytest.raises(UsageError, match=r"base=embedded came, but .* is no adapter"):
+    with pytest.raises(UsageError, match=r"base=embedded has no effect: .* is no adapter"):
         loaded(tiny_checkpoint, base="embedded")
 
 
@@ -221,13 +261,14 @@ def of_three_layers(weights):
         (configured(peft_type="PREFIX_TUNING"), r"does not stand in its base's layers alone \(PREFIX_TUNING\)"),
         (configured(peft_type="NO_SUCH_KIND"), "NO_SUCH_KIND"),
         (configured(megatron_config={"a": 1}, megatron_core="antigravity"), "does not stand in its base's layers"),
+        (configured(base_model_name_or_path=5), "could not load model .* names its base by 5"),
         (lambda folder: (folder / "adapter_config.json").write_text("{"), "could not load model"),
         (lambda folder: (folder / "adapter_config.json").write_text("[]"), "holds no mapping"),
         (lambda folder: (folder / "adapter_model.safetensors").write_bytes(b"no weights"), "could not put adapter"),
     ],
     ids=[
         *("pickled", "half as wide", "a layer short", "a layer more", "for other layers", "before the prompt"),
-        *("unknown kind", "importing", "half a config", "no mapping", "broken weights"),
+        *("unknown kind", "importing", "a base that is no text", "half a config", "no mapping", "broken weights"),
     ],
 )
 def test_an_adapter_that_does_not_fit(copied, damage, says):
@@ -248,39 +289,36 @@ def test_its_own_tokenizer_and_template_are_used(copied, tokenizer):
     assert model.tokenizer.decode(tokens) == "WHY?"
 
 
-@pytest.fixture
-def with_new_tokens(tiny_llama, tiny_checkpoint, tokenizer, tmp_path):
-    """An adapter that was trained on two new tokens: the embedding with 402 rows is saved with it."""
-    larger, more = copy.deepcopy(tiny_llama), copy.deepcopy(tokenizer)
-    more.add_special_tokens({"additional_special_tokens": ["<|fair|>", "<|unfair|>"]})
-    larger.resize_token_embeddings(len(more), mean_resizing=False)
-    trained = adapted(larger, tmp_path, lora(modules_to_save=["embed_tokens", "lm_head"]))
-    more.save_pretrained(tmp_path)
-    return named(tmp_path, tiny_checkpoint), trained.merge_and_unload(), more
-
-
-def test_new_tokens_come_with_the_adapter(with_new_tokens):
-    folder, merged, tokenizer = with_new_tokens
-    asked = [Request((Message("user", "<|fair|> or <|unfair|>?"),), ("<|fair|>", "<|unfair|>"))]
-    plain = TransformersModel(lambda: merged, tokenizer, "merged", context=1024)
-    [reply], [expected] = replies(loaded(folder), asked), replies(plain, asked)
-    np.testing.assert_allclose(
-        np.concatenate(reply.choice_log_probs), np.concatenate(expected.choice_log_probs), rtol=0, atol=1e-5
-    )
-
-
 @pytest.mark.parametrize(
-    ("missing", "says"),
+    ("config", "missing", "says"),
     [
-        (("lm_head",), "it brings 402 tokens, but not for both ends of the model"),
-        (("lm_head", "embed_tokens"), "its tokenizer has 402 tokens, and its base 400"),
+        ({}, "lm_head", "brings no output embeddings for the new ones"),
+        ({}, "embed_tokens", "brings no input embeddings for the new ones"),
+        ({"modules_to_save": ["embed_tokens"]}, "lm_head", "brings no output embeddings for the new ones"),
+        ({}, "", "brings no input embeddings for the new ones"),
     ],
 )
-def test_new_tokens_are_never_made_up(with_new_tokens, missing, says):
-    folder, _, _ = with_new_tokens
-    changed(lambda weights: {n: w for n, w in weights.items() if not any(each in n for each in missing)})(folder)
-    with pytest.raises(ModelError, match=says):
-        replies(loaded(folder), CHOSEN)
+def test_new_tokens_are_never_made_up(tiny_llama, tiny_checkpoint, tokenizer, tmp_path, config, missing, says):
+    larger, more = copy.deepcopy(tiny_llama), copy.deepcopy(tokenizer)
+    more.add_special_tokens({"additional_special_tokens": list(NEW_TOKENS)})
+    larger.resize_token_embeddings(len(more), mean_resizing=False)
+    larger.name_or_path = str(tiny_checkpoint)
+    adapted(larger, tmp_path, lora(**config))
+    more.save_pretrained(tmp_path)
+    ends = ("embed_tokens", "lm_head")
+    changed(lambda weights: {
+        name: w for name, w in weights.items() if not any(each in name for each in ends if missing in each)
+    })(tmp_path)  # fmt: skip
+    with pytest.raises(ModelError, match=f"its tokenizer has 402 tokens, and its base 400: it {says}"):
+        replies(loaded(named(tmp_path, tiny_checkpoint)), CHOSEN)
+
+
+def test_a_tokenizer_larger_than_its_embeddings(copied, tokenizer):
+    more = copy.deepcopy(tokenizer)
+    more.add_special_tokens({"additional_special_tokens": list(NEW_TOKENS)})
+    more.save_pretrained(copied)
+    with pytest.raises(ModelError, match="its tokenizer has 402 tokens, and its base 400"):
+        replies(loaded(copied), CHOSEN)
 
 
 def test_an_adapter_of_the_hub(copied, monkeypatch, tiny_checkpoint):

@@ -96,13 +96,6 @@ def test_a_machine_without_a_gpu_says_so_before_anything_is_loaded(monkeypatch, 
     assert given == {}
 
 
-def test_a_model_on_the_cpu_is_not_quantized(gpu, given, tiny_checkpoint):
-    with pytest.raises(
-        ModelError, match=r"weights of 4bit were asked for \(quantization\) with device_map=cpu.*leave one of them out"
-    ):
-        load(tiny_checkpoint, quantization="4bit", device_map="cpu")
-
-
 def test_a_missing_bitsandbytes_is_named_with_what_installs_it(gpu, monkeypatch, given, tiny_checkpoint, root):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "bitsandbytes" else FOUND(name))
     with pytest.raises(ModelError, match=r"bitsandbytes is not installed; run: pip install 'evenhand\[quantization\]'"):

@@ -20,7 +20,7 @@ from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.models.errors import ModelError
 from evenhand.models.ray_cluster import RayCluster
-from evenhand.models.replicated_model import ReplicatedModel
+from evenhand.models.replica_pool import ReplicatedModel
 from tests.flow.test_resume import stored
 
 with_ray = importlib.util.find_spec("ray") is not None

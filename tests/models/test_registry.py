@@ -50,6 +50,7 @@ def test_wrong_names_say_what_is_accepted(name, says):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
+        ("org/model:main", "did you mean --model org/model --revision main"),
         ("embeded", "did you mean 'embedded'"),
         ("Embedded", "did you mean 'embedded'"),
         ("stub", "needs what follows its colon"),
@@ -62,13 +63,13 @@ def test_a_typo_is_not_looked_for_on_the_hub(name, says):
 
 @pytest.mark.parametrize("name", ["", " ", "\n"])
 def test_a_blank_name_is_no_model(name):
-    with pytest.raises(UsageError, match=r"came blank; accepted: embedded, .*stub:first"):
+    with pytest.raises(UsageError, match=r"is blank; accepted: embedded, .*stub:first"):
         load_model(name)
 
 
 def test_a_name_picks_its_backend():
     assert isinstance(backend_of("stub:first"), StubBackend)
-    for name in ("embedded", "org/model", "./folder", "transformers:org/model", "org/model:main"):
+    for name in ("embedded", "org/model", "./folder", "transformers:org/model", "gpt-4o", "ollama/llama3"):
         assert isinstance(backend_of(name), TransformersBackend)
     with pytest.raises(UsageError, match="unknown model backend 'stubb'; did you mean 'stub'"):
         backend_of("stubb:first")

@@ -14,8 +14,7 @@ from evenhand.flow.store import Store
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import replies
 from evenhand.models.replica import ModelSpec, Replica
-from evenhand.models.replica_pool import MOST_DEATHS, Died, ReplicaPool
-from evenhand.models.replicated_model import ReplicatedModel
+from evenhand.models.replica_pool import MOST_DEATHS, Died, ReplicaPool, ReplicatedModel
 from evenhand.models.request import Message, Request
 from tests.scripted_models import Scripted
 
@@ -227,7 +226,7 @@ def test_warnings_are_repeated_here(caplog):
 
     host = Here()
     model = model_of(host, Warning("echo"), 1)
-    host.copies[0].replica._said.append("q1 is not answered")
+    host.copies[0].replica._warnings.append("q1 is not answered")
     counted = []
     replies(model, questions(2), counted.append)
     assert counted == [7]

@@ -12,13 +12,12 @@ from tokenizers.processors import TemplateProcessing
 
 from evenhand.models.errors import ModelError
 from evenhand.models.failures import NAMED
+from evenhand.models.generation import CountsWritten, SeededSampling
 from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import replies
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
-from evenhand.models.seeded_sampling import SeededSampling
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_model import TransformersModel
-from evenhand.models.written_tokens import CountsWritten
 
 CHOICES = ("Likely", "Unlikely", "Yes", "Yes, always", "No")
 QUESTIONS = [

@@ -256,6 +256,20 @@ def test_without_a_temperature_the_checkpoint_decides(llava_folder, tmp_path):
     assert replies(loaded(folder), unsaid) == replies(loaded(folder), said) != replies(loaded(folder), greedy)
 
 
+def test_other_settings_of_the_checkpoint_are_left_out(llava_folder, tmp_path):
+    """A repetition penalty counts where the checkpoint decides; beams and caches never do."""
+    folder = shutil.copytree(llava_folder, tmp_path / "settings")
+    settings = json.loads((folder / "generation_config.json").read_text())
+    changes = {"repetition_penalty": 5.0, "num_beams": 3, "cache_implementation": "static"}
+    (folder / "generation_config.json").write_text(json.dumps(settings | changes))
+    plain, changed = loaded(llava_folder), loaded(folder)
+    greedy = [dataclasses.replace(each, sampling=SHORT) for each in MIXED[:3]]
+    unsaid = [dataclasses.replace(each, sampling=Sampling(None, max_new_tokens=8)) for each in MIXED[:3]]
+    assert replies(changed, greedy) == replies(plain, greedy)
+    assert replies(changed, unsaid) == [replies(changed, [each])[0] for each in unsaid] != replies(plain, unsaid)
+    assert "cache_implementation, num_beams" in changed.notes["decoding_settings_left_out"]
+
+
 def test_a_text_ends_at_an_end_token_a_stop_string_or_the_limit(qwen):
     request = dataclasses.replace(MIXED[0], sampling=Sampling(max_new_tokens=12))
     [whole] = replies(qwen, [request])
@@ -476,14 +490,12 @@ def test_no_requests_no_replies(llava):
     assert replies(llava, []) == []
 
 
-@pytest.mark.parametrize("damage", ["pickled", "broken", "half of them"])
+@pytest.mark.parametrize("damage", ["broken", "half of them"])
 def test_weights_are_loaded_when_the_first_question_comes_and_never_made_up(llava_folder, tmp_path, damage):
     folder = shutil.copytree(llava_folder, tmp_path / "llava")
     weights = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
-    if damage == "pickled":
-        torch.save(weights, folder / "pytorch_model.bin")
-    elif damage == "broken":
+    if damage == "broken":
         (folder / "model.safetensors").write_bytes(b"no weights")
     else:
         kept = {name: weight for name, weight in weights.items() if "projector" not in name}

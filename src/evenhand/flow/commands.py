@@ -12,7 +12,7 @@ from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.configuration import RunConfig, run_config
 from evenhand.mitigations import mitigations_of
-from evenhand.models.ray_options import RayOptions
+from evenhand.models.ray_cluster import RayCluster, RayOptions
 from evenhand.models.registry import LoadModel, is_server
 from evenhand.models.server_options import ServerOptions
 from evenhand.options import made, texts_of
@@ -68,8 +68,6 @@ def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | 
     if all(map(is_server, measured.values())):
         what = "a server is asked from here" if measured else "no model is asked"
         raise UsageError(f"--ray has no effect: {what}. Remove it")
-
-    from evenhand.models.ray_cluster import RayCluster
 
     with RayCluster.of(of_ray) as cluster:
         yield cluster.load_model

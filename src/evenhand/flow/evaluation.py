@@ -26,7 +26,7 @@ from evenhand.flow.store import Store
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import Model, SaysHowItScores, SaysWhatItTook, ScoresOneToken
+from evenhand.models.protocol import HasNotes, Model, SaysHowItScores, SaysWhatItTook, ScoresOneToken
 from evenhand.models.registry import LoadModel, load_model, options_by_model
 from evenhand.progress import SILENT_FOR, ProgressBar
 from evenhand.report.pages import ReportedRun, write_report
@@ -290,6 +290,7 @@ def _results(run: Prepared, begun: dict[str, Any], sample: Sample, warned: Seque
         *(RunWarning("note", note) for note in run.notes),
         *warned,
         *figure_warnings(benchmark, figures),
+        *_model_notes(run),
         *benchmark.warnings(sample.rows, figures, run.config),
     )
     measured = run.measured
@@ -317,6 +318,14 @@ def _results(run: Prepared, begun: dict[str, Any], sample: Sample, warned: Seque
         rows_sha256=run.rows.sha256,
         differs=differs,
     )
+
+
+def _model_notes(run: Prepared) -> list[RunWarning]:
+    """What its models say about texts that they write."""
+    if NEEDS.get(run.config.protocol or "") != "generate":
+        return []
+    notes = [note for each in run.models.values() if isinstance(each, HasNotes) for note in each.notes.items()]
+    return [RunWarning(code, text) for code, text in dict.fromkeys(notes)]
 
 
 def _differs(run: Prepared, rehearsal: bool) -> list[str]:

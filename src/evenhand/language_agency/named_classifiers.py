@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.caches import cache_written
+from evenhand.caches import cache_folder, cache_written
 from evenhand.errors import UsageError
 from evenhand.language_agency.recipes import RECIPES, RECORD
 from evenhand.library import DATASETS, load_dataset
@@ -114,7 +114,7 @@ def default_checkpoint() -> Path:
     Another encoder, recipe, training code or data makes another folder.
     """
     from evenhand.language_agency import training
-    from evenhand.models.embedded import cache_folder, embedded_encoder
+    from evenhand.models.embedded import embedded_encoder
     from evenhand.models.fingerprint import fingerprint
     from evenhand.trainers.progress import TrainingBar
 

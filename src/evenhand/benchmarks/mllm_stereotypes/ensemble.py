@@ -57,7 +57,7 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
             configs=tuple(predictions["config"].unique()),
         )
         with RunFolder.begin(output, config) as folder:
-            folder.write_predictions(predictions.to_dict("records"))
+            folder.write_predictions(pa.Table.from_pandas(predictions, preserve_index=False).to_pylist())
             folder.write_results(_compute_results(members, config, folder.read_predictions()))
             _keep_pictures(folder, members)
             write_report(folder)
