@@ -132,10 +132,10 @@ def fitting(requests: Sequence[Request], at_once: int) -> int:
     return max(1, sum(size <= at_once for size in sizes))
 
 
-FinishReason = Literal["stop", "length", "choice", "context_exceeded", "refused", "not_understood"]
-"""Why a reply ends where it does. The last three are failures, for good: the prompt and its answer exceed the model's
-context, its server's filter refused the request or the answer, the model can't take it (a damaged picture, a template
-that raises)."""
+FinishReason = Literal["stop", "length", "thought", "choice", "context_exceeded", "refused", "not_understood"]
+"""Why a reply ends where it does. "thought": the model was still thinking, or stopped after its thought, and gave no
+answer. The last three are failures, for good: the prompt and its answer exceed the model's context, its server's filter
+refused the request or the answer, the model can't take it (a damaged picture, a template that raises)."""
 
 FAILURES = frozenset({"context_exceeded", "refused", "not_understood"})
 
@@ -144,12 +144,15 @@ FAILURES = frozenset({"context_exceeded", "refused", "not_understood"})
 class Reply:
     """One answer: generated text, or the log-probability (nats) of each token of each choice, in order of choices.
 
-    A failure has no text, and NaN for each choice: whoever reads it finds nothing to read.
+    text: the answer alone. thought: what a reasoning model wrote before it, which no reader looks at; where it was cut
+    off, `finish_reason` is "thought" and there is no text. A failure has no text, and NaN for each choice: whoever reads
+    it finds nothing to read.
     """
 
     text: str = ""
     finish_reason: FinishReason = "stop"
     choice_log_probs: tuple[tuple[float, ...], ...] = ()
+    thought: str = ""
 
     @classmethod
     def failure(cls, reason: FinishReason, request: Request) -> Reply:

@@ -1,0 +1,72 @@
+"""Separates what a reasoning model thought from what it answered, for every model and server.
+
+Models mark thoughts in many ways: <think>…</think> (Qwen3, DeepSeek-R1, GLM, MiniMax), <seed:think> (Seed-OSS),
+[THINK] (Magistral), <|START_THINKING|> (Command A), <|inner_prefix|> (Apertus), ◁think▷ (Kimi), the channels of
+gpt-oss and Gemma 4. A prompt may end inside a thought that the template opened; the text then begins with it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evenhand.models.request import FinishReason, Reply
+
+_NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?)"
+_HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?\s*assistant)?\s*<\|channel\|>\s*"  # of a channel of gpt-oss
+_BEGIN = re.compile(
+    rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|channel>thought\b"
+    rf"|{_HEADER}(?:analysis|commentary)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+)
+_END = re.compile(
+    rf"</(?i:{_NAME})>|\[/THINK\]|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<channel\|>"
+    rf"|{_HEADER}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+)
+# The channels of gpt-oss where a server has left their special tokens out: "analysisThe user …assistantfinalMadrid".
+_BARE_CHANNELS = re.compile(r"(?s)\s*analysis(?=[A-Z])(?P<thought>.*?)(?:assistant\s*final(?P<answer>.*))?")
+_FRAME = re.compile(
+    r"\s*(?:<\|START_RESPONSE\|>|<response>)|(?:<\|END_RESPONSE\|>|</response>|<\|(?:end|return)\|>)\s*$"
+)
+_PARTS = ("<|channel|>", "<|message|>", "<|channel>")  # special tokens that are marks together with what follows
+
+
+def split_thought(text: str, opened: bool = False) -> tuple[str, str]:
+    """Split what a model wrote into (answer, thought).
+
+    The answer is what follows the last end of a thought. It is empty where a thought has no end: a thought that was
+    cut off is no answer, whatever it names.
+
+    Args:
+        text: what the model wrote after its prompt, marks included.
+        opened: whether the prompt ends inside a thought.
+    """
+    if bare := _BARE_CHANNELS.fullmatch(text):
+        return (bare["answer"] or "").strip(), bare["thought"].strip()
+    ends = list(_END.finditer(text))
+    if not ends and not opened and not _BEGIN.search(text):
+        return text, ""
+    thought, answer = (text[: ends[-1].start()], text[ends[-1].end() :]) if ends else (text, "")
+    if unfinished := _BEGIN.search(answer):
+        thought, answer = f"{thought}\n{answer[unfinished.end() :]}", ""
+    thought = _END.sub("\n", _BEGIN.sub("\n", thought))
+    return _FRAME.sub("", answer).strip(), thought.strip()
+
+
+def read_reply(text: str, finish_reason: FinishReason, opened: bool = False, thought: str = "") -> Reply:
+    """The reply that a written text is.
+
+    Args:
+        text: what the model wrote.
+        finish_reason: why it ends there; "thought" takes its place where there is a thought and no answer.
+        opened: whether the prompt ends inside a thought.
+        thought: what a server gives as thought beside the text (`reasoning`, `reasoning_content`).
+    """
+    answer, within = split_thought(text, opened)
+    thought = "\n".join(filter(None, (thought.strip(), within)))
+    if thought and not answer.strip():
+        answer, finish_reason = "", "thought"
+    return Reply(answer, finish_reason, thought=thought)
+
+
+def is_mark(token: str) -> bool:
+    """Whether a special token begins or ends a thought, so that it must be kept when tokens become text."""
+    return token in _PARTS or any(mark.fullmatch(token) for mark in (_BEGIN, _END))
