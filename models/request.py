@@ -145,8 +145,8 @@ class Reply:
     """One answer: generated text, or the log-probability (nats) of each token of each choice, in order of choices.
 
     text: the answer alone. thought: what a reasoning model wrote before it, which no reader looks at; where it was cut
-    off, `finish_reason` is "thought" and there is no text. A failure has no text, and NaN for each choice: whoever reads
-    it finds nothing to read.
+    off, `finish_reason` is "thought" and there is no text. A failure has no text, and NaN for each choice: whoever
+    reads it finds nothing to read.
     """
 
     text: str = ""

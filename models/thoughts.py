@@ -12,7 +12,7 @@ import re
 from evenhand.models.request import FinishReason, Reply
 
 _NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?)"
-_HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?\s*assistant)?\s*<\|channel\|>\s*"  # of a channel of gpt-oss
+_HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?assistant)?<\|channel\|>\s{0,9}"  # of a channel of gpt-oss
 _BEGIN = re.compile(
     rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|channel>thought\b"
     rf"|{_HEADER}(?:analysis|commentary)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
@@ -24,8 +24,14 @@ _END = re.compile(
 # The channels of gpt-oss where a server has left their special tokens out: "analysisThe user …assistantfinalMadrid".
 _BARE_CHANNELS = re.compile(r"(?s)\s*analysis(?=[A-Z])(?P<thought>.*?)(?:assistant\s*final(?P<answer>.*))?")
 _FRAME = re.compile(
-    r"\s*(?:<\|START_RESPONSE\|>|<response>)|(?:<\|END_RESPONSE\|>|</response>|<\|(?:end|return)\|>)\s*$"
+    r"\A(?:<\|START_RESPONSE\|>|<response>)\s*|\s*(?:<\|END_RESPONSE\|>|</response>|<\|(?:end|return)\|>)\Z"
 )
+_CLOSINGS = {
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|inner_prefix|>": "<|inner_suffix|>",
+    "◁think▷": "◁/think▷",
+    "<|channel|>analysis<|message|>": "<|end|><|start|>assistant<|channel|>final<|message|>",
+}
 _PARTS = ("<|channel|>", "<|message|>", "<|channel>")  # special tokens that are marks together with what follows
 
 
@@ -48,7 +54,7 @@ def split_thought(text: str, opened: bool = False) -> tuple[str, str]:
     if unfinished := _BEGIN.search(answer):
         thought, answer = f"{thought}\n{answer[unfinished.end() :]}", ""
     thought = _END.sub("\n", _BEGIN.sub("\n", thought))
-    return _FRAME.sub("", answer).strip(), thought.strip()
+    return _FRAME.sub("", answer.strip()).strip(), thought.strip()
 
 
 def read_reply(text: str, finish_reason: FinishReason, opened: bool = False, thought: str = "") -> Reply:
@@ -62,9 +68,23 @@ def read_reply(text: str, finish_reason: FinishReason, opened: bool = False, tho
     """
     answer, within = split_thought(text, opened)
     thought = "\n".join(filter(None, (thought.strip(), within)))
-    if thought and not answer.strip():
+    if not answer.strip() and (thought or opened or text.strip()):
         answer, finish_reason = "", "thought"
     return Reply(answer, finish_reason, thought=thought)
+
+
+def is_open(text: str) -> bool:
+    """Whether a text ends inside a thought."""
+    begins, ends = ([mark.end() for mark in marks.finditer(text)] for marks in (_BEGIN, _END))
+    return bool(begins) and begins[-1] > max(ends, default=0)
+
+
+def closing(text: str) -> str | None:
+    """What closes the thought in which a text ends; None for a mark whose closing is not known."""
+    mark = [*_BEGIN.finditer(text)][-1][0]
+    if mark.startswith(("<", "[")) and "|" not in mark:
+        return f"\n{mark[0]}/{mark[1:]}\n\n"
+    return _CLOSINGS.get(mark)
 
 
 def is_mark(token: str) -> bool:
