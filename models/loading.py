@@ -26,6 +26,7 @@ from evenhand.models.errors import ModelError, first_line
 from evenhand.models.fingerprint import fingerprint
 from evenhand.models.quantization import Bits, quantization_config
 from evenhand.models.registry import DType
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 from evenhand.models.without_code import check_attention, check_weights, without_code
 
 
@@ -99,7 +100,7 @@ class Checkpoint:
 
     path: of the weights; of an adapter, its base's. name: as people call it; by default the path. device_map,
     attn_implementation: as transformers takes them. quantization: of the weights, whose dtype is then that of what they
-    are computed in, bfloat16 by default. what, accepted: for errors.
+    are computed in, bfloat16 by default. what, accepted: for errors. template: settings of its chat template.
     """
 
     path: str
@@ -112,6 +113,7 @@ class Checkpoint:
     what: str = "model"
     accepted: str = "a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
     quantization: Bits | None = None
+    template: TemplateSettings = NO_SETTINGS
 
     def explained(self) -> AbstractContextManager[None]:
         if self.adapter is None:

@@ -23,6 +23,7 @@ from evenhand.models.replica import ModelSpec, Replica
 from evenhand.models.replica_pool import Died, ReplicaPool, Stream
 from evenhand.models.replicated_model import ReplicatedModel
 from evenhand.models.request import Request
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 INSTALL = "pip install 'evenhand[ray]'"
 ACCEPTED = "local (a cluster on this machine, for this run alone), auto (that of which this machine is part), HOST:PORT"
@@ -67,6 +68,7 @@ class RayCluster:
         pictures: bool = False,
         options: Mapping[str, str] = MappingProxyType({}),
         alone: bool = True,
+        template: TemplateSettings = NO_SETTINGS,
     ) -> Model:
         """As the function of this name, on each replica. A server is asked from here.
 
@@ -74,8 +76,8 @@ class RayCluster:
         """
         if is_server(name):
             return load_model(name, dtype=dtype, batch_size=batch_size, revision=revision, pictures=pictures,
-                              options=options, alone=alone)  # fmt: skip
-        spec = ModelSpec(name, dtype, batch_size, revision, pictures, tuple(sorted(options.items())), alone)
+                              options=options, alone=alone, template=template)  # fmt: skip
+        spec = ModelSpec(name, dtype, batch_size, revision, pictures, tuple(sorted(options.items())), alone, template)
         if self._pool is None:
             self._host = _RayHost(self._options)
             self._pool = ReplicaPool(self._host, self._options.replicas)

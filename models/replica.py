@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import Ability, Kind, Model, SaysHowItScores
+from evenhand.models.protocol import Ability, HasChatTemplate, Kind, Model, SaysHowItScores
 from evenhand.models.registry import DType, load_model
 from evenhand.models.request import Reply, Request
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 SECONDS = 1.0  # between two parts of a call whose replies come one by one
 
@@ -29,6 +30,7 @@ class ModelSpec:
     pictures: bool = False
     options: tuple[tuple[str, str], ...] = ()
     alone: bool = True
+    template: TemplateSettings = NO_SETTINGS
 
     def load(self) -> Model:
         return load_model(
@@ -39,6 +41,7 @@ class ModelSpec:
             pictures=self.pictures,
             options=dict(self.options),
             alone=self.alone,
+            template=self.template,
         )
 
 
@@ -53,6 +56,8 @@ class Description:
     whole_calls: bool
     at_once: Mapping[Kind, int]
     scoring_way: str | None
+    template_date: str | None
+    template_notes: tuple[str, ...]
     evenhand: str
     machine: str
 
@@ -91,6 +96,8 @@ class Replica:
             model.whole_calls,
             {"choose": model.at_once("choose"), "generate": model.at_once("generate")},
             model.scoring_way if isinstance(model, SaysHowItScores) else None,
+            model.template_date if isinstance(model, HasChatTemplate) else None,
+            model.template_notes if isinstance(model, HasChatTemplate) else (),
             version("evenhand"),
             os.uname().nodename,
         )

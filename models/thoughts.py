@@ -57,8 +57,8 @@ def split_thought(text: str, opened: bool = False) -> tuple[str, str]:
     return _FRAME.sub("", answer.strip()).strip(), thought.strip()
 
 
-def read_reply(text: str, finish_reason: FinishReason, opened: bool = False, thought: str = "") -> Reply:
-    """The reply that a written text is.
+def make_reply(text: str, finish_reason: FinishReason, opened: bool = False, thought: str = "") -> Reply:
+    """Make the reply of a text that a model wrote.
 
     Args:
         text: what the model wrote.

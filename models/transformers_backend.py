@@ -104,6 +104,7 @@ def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> 
         accepted=f"{EMBEDDED}, a Hub id, or a local folder with config.json, safetensors weights and a tokenizer, or "
         "of an adapter as peft saves it",
         quantization=options.quantization,
+        template=replace(loading.template, alone=loading.alone),
     )
     with explained(f"load model {name!r}", f"Accepted: {checkpoint.accepted}"):
         adapter = find_adapter(checkpoint.path, name, loading.revision)

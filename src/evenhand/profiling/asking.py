@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evenhand.benchmarks import get_benchmark
@@ -36,6 +37,7 @@ def ask_all(
         if name not in benchmarks:
             raise UsageError(f"--benchmark-option {key} has no effect: {name} is not asked. Remove it, or name {name}")
     settings = begun(folder, options)
+    options = replace(options, date=settings.date)
     folder.mkdir(parents=True, exist_ok=True)
     settings.models = list(dict.fromkeys((*settings.models, *models)))
     loaded = LoadedModel(options)

@@ -8,8 +8,9 @@ from typing import Any
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import NEEDS, RunConfig, run_config
-from evenhand.models.protocol import Model
+from evenhand.models.protocol import HasChatTemplate, Model
 from evenhand.models.registry import load_model, options_by_model
+from evenhand.models.template_settings import TemplateSettings
 from evenhand.options import values_of
 from evenhand.profiling.settings import ProfileOptions
 
@@ -30,7 +31,12 @@ class LoadedModel:
             self.close()
             given = options_by_model([name], dict(self._options.model_options))[name]
             self.model = load_model(
-                name, dtype=self._options.dtype, batch_size=self._options.batch_size, pictures=pictures, options=given
+                name,
+                dtype=self._options.dtype,
+                batch_size=self._options.batch_size,
+                pictures=pictures,
+                options=given,
+                template=TemplateSettings.of(self._options),
             )
             self._held = (name, pictures)
         return self.model
@@ -62,7 +68,8 @@ def configure(
     chosen: dict[str, Any] = {**benchmark.configuring.part(asked, own).options, **own}
     config = run_config(
         name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
-        model_options=options.model_options, **chosen,
+        model_options=options.model_options, template_options=options.template_options,
+        date=asked.template_date if isinstance(asked, HasChatTemplate) else None, **chosen,
     )  # fmt: skip
     return config, asked
 
