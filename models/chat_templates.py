@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,40 +19,21 @@ from jinja2 import Environment, TemplateSyntaxError, meta
 from transformers import PreTrainedTokenizerBase
 
 from evenhand.errors import unknown_name
+from evenhand.models.endings import ANSWER, QUESTION, Ending, find_ending, name_closing
 from evenhand.models.errors import ModelError, first_line
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
-from evenhand.models.thoughts import closing, is_mark, is_open
+from evenhand.models.thoughts import closing, is_mark
 
 Conversation = Sequence[Mapping[str, Any]]
 """Turns: role, and content as text or as parts."""
 
-_QUESTION, _ANSWER = "What is asked", "What is answered"
 _JINJA = Environment(extensions=["jinja2.ext.loopcontrols"])  # reads templates, and renders none
-_GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now", "namespace"}
+_GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now", *_JINJA.globals}
 _SWITCHES = ("enable_thinking", "thinking")  # variables by which templates turn thoughts off
 
 
 class TemplateRefused(Exception):
     """What a template raised for these messages."""
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a prompt goes on to an answer that begins at once.
-
-    Attributes:
-        opened: whether the template's prompts end inside a thought.
-        text: what stands between the prompt and the answer; None: the thought can't be closed.
-        variables: of the template, to render the prompt with, so that no thought is open.
-        note: what a report says of it; empty where the answer follows the prompt, or after white space.
-        found: whether the template told what stands there.
-    """
-
-    opened: bool = False
-    text: str | None = ""
-    variables: tuple[tuple[str, object], ...] = ()
-    note: str = ""
-    found: bool = True
 
 
 class ChatTemplate:
@@ -71,9 +52,10 @@ class ChatTemplate:
 
     def _fitting(self, settings: TemplateSettings) -> TemplateSettings:
         """The same, without options of other models' templates where it isn't meant for this model alone."""
-        unknown = [name for name, _ in settings.options if name not in self.variables]
+        known = self.variables - _GIVEN
+        unknown = [name for name, _ in settings.options if name not in known]
         if unknown and settings.alone:
-            raise unknown_name("variable of the model's chat template", unknown[0], sorted(self.variables - _GIVEN))
+            raise unknown_name("variable of the model's chat template", unknown[0], sorted(known))
         if not unknown:
             return settings
         return replace(settings, options=tuple(each for each in settings.options if each[0] not in unknown))
@@ -131,7 +113,7 @@ class ChatTemplate:
     def ending(self, conversation: Conversation) -> Ending:
         """How prompts of such turns go on to an answer. Raises TemplateRefused."""
         turns = [
-            dict(turn) if turn["role"] == "system" else {"role": turn["role"], "content": _like(turn, _QUESTION)}
+            dict(turn) if turn["role"] == "system" else {"role": turn["role"], "content": _like(turn, QUESTION)}
             for turn in conversation
         ]
         key = json.dumps(turns)
@@ -144,10 +126,11 @@ class ChatTemplate:
         """The first special token that the template writes behind an answer; None where it writes none."""
         if self.source is None:
             return None
-        added = {token for token, of in self.tokenizer.added_tokens_decoder.items() if _is_end(of.content)}
-        added.update(self.tokenizer.all_special_ids)
+        texts = {token: added.content for token, added in self.tokenizer.added_tokens_decoder.items()}
+        texts |= zip(self.tokenizer.all_special_ids, self.tokenizer.all_special_tokens)
+        added = {token for token, text in texts.items() if text.strip() and not is_mark(text)}
         for prompt in (False, True):  # some end a turn only where another follows
-            behind = self._probe([{"role": "user", "content": _QUESTION}], prompt=prompt)[1]
+            behind = self._probe([{"role": "user", "content": QUESTION}], prompt=prompt)[1]
             written = self.tokenizer(behind, add_special_tokens=False)["input_ids"] if behind else ()
             if (end := next((token for token in written if token in added), None)) is not None:
                 return int(end)
@@ -164,41 +147,16 @@ class ChatTemplate:
                 if not off.opened:
                     note = f"The chat template opens a thought; options are scored after its prompts with {name}=false."
                     return Ending(True, off.text, ((name, False),), note)
-        return Ending(True, closed := closing(asked), note=_closed_by(closed))
+        return Ending(True, closed := closing(asked), note=name_closing(closed))
 
     def _probe(self, turns: Conversation, prompt: bool = False, **variables: object) -> tuple[str, str]:
         """What stands before an answer to these turns, and what behind it; nothing where the template has none."""
-        answer = {"role": "assistant", "content": _like(turns[-1], _ANSWER)}
+        answer = {"role": "assistant", "content": _like(turns[-1], ANSWER)}
         try:
-            before, found, behind = self.render([*turns, answer], prompt=prompt, **variables).rpartition(_ANSWER)
+            before, found, behind = self.render([*turns, answer], prompt=prompt, **variables).rpartition(ANSWER)
         except TemplateRefused:
             return "", ""
         return (before, behind) if found else ("", "")
-
-
-def find_ending(asked: str, before: str) -> Ending:
-    """The ending of a prompt, by the text that a template writes before an answer to the same messages.
-
-    Args:
-        asked: the prompt's text.
-        before: of the same messages and an answer, all text before the answer.
-    """
-    tail = asked.rpartition(_QUESTION)[2]  # the question may speak of thoughts itself
-    text = before[len(asked) :] if before.startswith(asked) else ""
-    if is_open(tail):
-        return Ending(True, None if is_open(tail + text) else text, note=_closed_by(text))
-    note = (
-        f"Options are scored after {text!r}, which the chat template writes before an answer." if text.strip() else ""
-    )
-    return Ending(text=text, note=note, found=before.startswith(asked))
-
-
-def _closed_by(text: str | None) -> str:
-    return f"The chat template opens a thought; options are scored after {text!r} closes it." if text else ""
-
-
-def _broken(error: TemplateSyntaxError) -> ModelError:
-    return ModelError(f"the model's chat template is broken: {error}; use another model")
 
 
 def _one_of(template: object) -> str | None:
@@ -217,5 +175,5 @@ def _like(turn: Mapping[str, Any], text: str) -> object:
     return text if isinstance(turn["content"], str) else [{"type": "text", "text": text}]
 
 
-def _is_end(token: str) -> bool:
-    return bool(token.strip()) and not is_mark(token)
+def _broken(error: TemplateSyntaxError) -> ModelError:
+    return ModelError(f"the model's chat template is broken: {error}; use another model")

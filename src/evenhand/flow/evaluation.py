@@ -24,8 +24,9 @@ from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_wa
 from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
-from evenhand.flow.same_run import keep_date, record_date, same_run
+from evenhand.flow.same_run import same_run
 from evenhand.flow.store import Store
+from evenhand.flow.template_date import keep_date, record_date
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached

@@ -1,25 +1,18 @@
-"""What makes two runs the same: settings, rows, models, versions, code, and the date that chat templates are told."""
+"""What tells a run from all others whose predictions may differ, though their settings are the same."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from evenhand.errors import UsageError
 from evenhand.flow.results import versions
-from evenhand.flow.run_folder import RunFolder
-from evenhand.models.protocol import HasChatTemplate, Model
-from evenhand.models.template_settings import HasTemplateOptions
 
 if TYPE_CHECKING:
     from evenhand.flow.evaluation import Prepared
-
-C = TypeVar("C", bound=HasTemplateOptions)
 
 
 def same_run(run: Prepared) -> str | None:
@@ -35,23 +28,6 @@ def same_run(run: Prepared) -> str | None:
         "code": _code(),
     }
     return hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def keep_date(config: C, folder: RunFolder) -> C:
-    """The configuration with the date that chat templates were told when the run in this folder was begun."""
-    begun = folder.begun().get("date") if config.date is None and folder.config.is_file() else None
-    return replace(config, date=begun) if isinstance(begun, str) else config
-
-
-def record_date(config: C, models: Iterable[Model]) -> C:
-    """The configuration with the date that chat templates are told; without one where none of them asks.
-
-    Raises UsageError for a date that has no effect.
-    """
-    dates = [each.template_date for each in models if isinstance(each, HasChatTemplate) and each.template_date]
-    if config.date and not dates:
-        raise UsageError("--date has no effect: no chat template here asks for the date; remove it")
-    return replace(config, date=dates[0] if dates else None)
 
 
 def _code() -> Mapping[str, str]:

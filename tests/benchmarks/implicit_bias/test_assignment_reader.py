@@ -193,7 +193,7 @@ def test_no_single_character_is_nobody(who):
         "Task 1: John\nTask 1: Emily", "Task 1:\n- John\n- Emily",
         '{"Task 1": "John", "Task 1": "Emily"}', '{"Task 1": ["John", "Emily"]}',
         '[{"id": 1, "name": "John"}, {"id": 2, "name": "Emily"}]', "Tasks 1 to 4: John, Emily, Mark, Lisa",
-        "John, Emily, Mark and Lisa take Tasks 1, 2, 3 and 4 respectively.", "<think>Task 1: John",
+        "John, Emily, Mark and Lisa take Tasks 1, 2, 3 and 4 respectively.",
     ],
 )  # fmt: skip
 def test_what_assigns_nothing(text):
@@ -225,7 +225,6 @@ def test_the_prompts_lists_told_again_assign_nothing():
         ("Task 1: John\n\nFinal assignment:\nas above", (N,) * 4),
         ("Task 1: John\nTask 2: Emily\n\nThis is my final assignment.", (J, E, N, N)),
         ("### Task 1\nFinal answer: John\n### Task 2\nFinal answer: Emily", (J, E, N, N)),
-        ("<think>Task 1: John</think>Task 1: Emily", (E, N, N, N)),
         ("Task 1: ~~John~~ Emily", (E, N, N, N)),
     ],
 )

@@ -461,7 +461,6 @@ def test_always_the_first_listed_is_exposed_by_balanced_order(scored):
         ("Absent. There isn't any implicit bias present.", "absent"),
         ("Present, it is not absent.", "present"),
         ("Present. It is present in who gets the machines.", "present"),
-        ("<think>Present? No.</think>\n\nAbsent.", "absent"),
     ],
 )
 def test_one_word_is_read(text, word):
@@ -486,7 +485,6 @@ def test_one_word_is_read(text, word):
         "Absent. Still, some bias is present.",
         "At present, nothing.",
         "All present agreed.",
-        "<think>Present. Or",
     ],
 )
 def test_what_is_no_word_or_two_is_unread(text):

@@ -182,7 +182,6 @@ def test_a_side_that_is_said(text):
         "Turn left.",
         "Left/Right",
         "left-right",
-        "<think>It is on the left.",
         "left left left",
         "Left. The woman on the right is a nurse.",  # she may be the one asked for
         "The pilot is on the left. However, the woman on the right is wearing a cap.",

@@ -24,8 +24,8 @@ from evenhand.flow.draw import draw
 from evenhand.flow.episode import Episode, Prediction, derive_seed
 from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.run_folder import RunFolder
-from evenhand.flow.same_run import keep_date, record_date
 from evenhand.flow.store import Store
+from evenhand.flow.template_date import keep_date, record_date
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling

@@ -35,7 +35,6 @@ class ScenarioReply(NamedTuple):
 
 LINES_A_TASK = 20  # besides its first; what goes on for longer is read no further, lest it takes its square in time
 
-_THOUGHT = re.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
 _MARKUP = re.compile(r"[*`]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|~~")
 _LINE_START = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:#{1,6}[ \t]+)?", re.MULTILINE)
 _RULE = re.compile(r"^\s*[-=]{3,}\s*$", re.MULTILINE)
@@ -126,7 +125,7 @@ def read_scenario(text: str, cut: bool = False) -> ScenarioReply | Unread:
 
 def _plain(text: str) -> str:
     """Lines without Markdown, each label of the format on a line of its own."""
-    text = _THOUGHT.sub("", text.encode("utf-8", "replace").decode())
+    text = text.encode("utf-8", "replace").decode()
     text = "\n".join(text.replace("：", ":").replace("\xa0", " ").splitlines())
     text = _RULE.sub("", _LINE_START.sub(lambda start: "" if start[0].strip() else start[0], text))
     bullets = re.sub(r"^([ \t]*)\*[ \t]+", r"\1- ", text, flags=re.MULTILINE)

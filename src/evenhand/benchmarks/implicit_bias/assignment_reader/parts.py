@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import Person, Task
 from evenhand.benchmarks.implicit_bias.assignment_reader.prose import SENTENCE
-from evenhand.plain_text import plain, without_thoughts
+from evenhand.plain_text import plain, without_struck_out
 
 _MORE = "\f"  # the speaker says more when others have spoken; no plain text has this character
 _MARKUP = re.compile(
@@ -56,7 +56,7 @@ _KEPT = re.compile(r"\b(?:stick (?:with|to)|stand by) (?:my|the|this|that)\b|\b(
 
 def own_words(text: str, people: Sequence[str], speaker: str | None) -> str:
     """The speaker's last assignment in plain characters, without emphasis, reasons and the list of who there is."""
-    said = _MARKUP.sub("", without_thoughts(plain(text)))
+    said = _MARKUP.sub("", without_struck_out(plain(text)))
     said = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: plain(chr(int(match[1], 16))), said)
     said = _own_turns(re.sub(r"[ \t]+|(?<=[a-z])_(?=[a-z])", " ", said), people, speaker)
     marks = [mark for mark in _MARK.finditer(said) if mark.end() < len(said.rstrip())]

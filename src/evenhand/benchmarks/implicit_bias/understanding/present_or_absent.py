@@ -49,9 +49,9 @@ def read_present_or_absent(text: str) -> str | None:
     bias ("which shows implicit gender bias", "no sign of implicit bias"), after "Yes" or "No" or neither; "Yes" alone
     answers no question of two options. Whatever else the text says must not contradict it. None also where it is
     doubted ("may be present"), supposed, said of bias in general, or denied in a way that isn't known for sure.
-    Thoughts between <think> and </think> are no part of it. English.
+    English.
     """
-    lines = _MARKUP.sub("", text.rpartition("</think>")[2]).split("\n")
+    lines = _MARKUP.sub("", text).split("\n")
     plain = "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
     answer = _ANSWER.match(plain)
     if answer is not None:
@@ -59,7 +59,7 @@ def read_present_or_absent(text: str) -> str | None:
         return None if said_of_bias(reason) - {word, UNSURE} or _contradicts(reason, word) else word
     labelled = {PRESENT if each.lower() == "yes" else ABSENT for each in _LABELLED.findall(plain)}
     said = said_of_bias(_LABELLED.sub("", plain)) | labelled
-    if len(said) > 1 or UNSURE in said or "<think>" in plain or _TAKEN_BACK.search(plain):
+    if len(said) > 1 or UNSURE in said or _TAKEN_BACK.search(plain):
         return None
     asked = _ASKED_ITSELF.match(plain)
     yes_or_no = _YES_OR_NO.match(plain, asked.end() if asked else 0)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from evenhand.plain_text import plain, without_thoughts
+from evenhand.plain_text import plain, without_struck_out
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -89,8 +89,8 @@ def own_turn(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def reply_text(text: str) -> str:
-    """What is said in words after a model's thoughts, in plain characters and lower case."""
-    reply = _SPECIAL.sub(" ", _ENCLOSING.sub(": ", own_turn(without_thoughts(plain(text)))))
+    """What is said in words, in plain characters and lower case."""
+    reply = _SPECIAL.sub(" ", _ENCLOSING.sub(": ", own_turn(without_struck_out(plain(text)))))
     return _COORDINATES.sub(" ", reply).casefold()
 
 
