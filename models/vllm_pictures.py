@@ -48,7 +48,7 @@ class PictureReader:
 
     def opens_thought(self, request: Request) -> bool:
         """Whether the model writes on from inside a thought; of a request whose prompt was read."""
-        return self._laid_out(request).opened
+        return self.layout.lay_out(request.messages, answered=request.schema is not None).opened
 
     def pictures(self, request: Request) -> list[PIL.Image.Image]:
         """In order; oblong ones padded where the processor would keep their middle alone. They can be decoded: what
