@@ -346,3 +346,22 @@ def test_servers_and_trainers_read_the_very_same_tokens(tiny_llama, tokenizer, t
     assert LocalReader(str(tmp_path)).continuations(request, ask) == expected
     [example] = answered([Request(request.messages, ("Likely",))], reader, "tiny", end=None)
     assert example == expected[0]
+
+
+def test_trainers_read_by_the_same_settings(dated):
+    from evenhand.trainers.options import TuningOptions
+    from evenhand.trainers.reading import base_of
+
+    options = TuningOptions(model=str(dated), template_options=(("tone", "2"),), date="2026-01-03")
+    prompt = TextReader.of(base_of(options)).layout.lay_out(WHO)
+    assert prompt.text == "03 Jan 20262<|user|>Who?<|end|><|assistant|>"
+
+
+def test_a_profile_keeps_its_date(tmp_path, monkeypatch):
+    from evenhand.profiling.settings import ProfileOptions, begun
+
+    for day in ("2026-01-01", "2026-01-02"):
+        monkeypatch.setattr("evenhand.profiling.settings.today", lambda day=day: day)
+        settings = begun(tmp_path, ProfileOptions())
+        settings.write(tmp_path)
+    assert settings.date == "2026-01-01"
