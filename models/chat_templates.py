@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, TemplateSyntaxError, meta
@@ -89,8 +90,10 @@ class ChatTemplate:
                     return (note,)
         return ()
 
-    def render(self, conversation: Conversation, prompt: bool = True, **variables: object) -> str:
-        """The text of the turns. prompt: with the beginning of an answer.
+    def render(
+        self, conversation: Conversation, prompt: bool = True, variables: Mapping[str, object] = MappingProxyType({})
+    ) -> str:
+        """The text of the turns. prompt: with the beginning of an answer. variables: beside those of the settings.
 
         Raises TemplateRefused for messages that the template refuses, ModelError for a template that is broken.
         """
@@ -143,17 +146,21 @@ class ChatTemplate:
             return ending
         for name in _SWITCHES:  # as the template itself does when thinking is off
             if name in self.variables - self.settings.variables.keys():
-                off = find_ending(self.render(turns, **{name: False}), self._probe(turns, **{name: False})[0])
+                off = find_ending(
+                    self.render(turns, variables={name: False}), self._probe(turns, variables={name: False})[0]
+                )
                 if not off.opened:
                     note = f"The chat template opens a thought; options are scored after its prompts with {name}=false."
                     return Ending(True, off.text, ((name, False),), note)
         return Ending(True, closed := closing(asked), note=name_closing(closed))
 
-    def _probe(self, turns: Conversation, prompt: bool = False, **variables: object) -> tuple[str, str]:
+    def _probe(
+        self, turns: Conversation, prompt: bool = False, variables: Mapping[str, object] = MappingProxyType({})
+    ) -> tuple[str, str]:
         """What stands before an answer to these turns, and what behind it; nothing where the template has none."""
         answer = {"role": "assistant", "content": _like(turns[-1], ANSWER)}
         try:
-            before, found, behind = self.render([*turns, answer], prompt=prompt, **variables).rpartition(ANSWER)
+            before, found, behind = self.render([*turns, answer], prompt, variables).rpartition(ANSWER)
         except TemplateRefused:
             return "", ""
         return (before, behind) if found else ("", "")

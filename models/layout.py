@@ -85,7 +85,7 @@ class Layout:
                 "or let the model write its answers (--protocol generate)",
             )
         between = ending.text.rstrip(" ")
-        text = self.chat.render(turns, **dict(ending.variables)) + between
+        text = self.chat.render(turns, variables=dict(ending.variables)) + between
         return Prompt(text, special_tokens=False, gap=ending.text[len(between) :])
 
 

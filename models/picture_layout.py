@@ -108,7 +108,7 @@ class PictureLayout:
         if ending.text is None:
             raise ValueError("its prompt ends inside a thought, which can't be closed here; turn thinking off")
         if ending.variables:
-            text = self.chat.render(conversation, **dict(ending.variables))
+            text = self.chat.render(conversation, variables=dict(ending.variables))
         between = ending.text.rstrip(" ")
         gap = ending.text[len(between) :] if ending.found else None
         return replace(prompt, text=text + between, gap=gap, opened=False).open_ended()
