@@ -24,11 +24,13 @@ from evenhand.benchmarks.mllm_stereotypes.visual_answers import (
     read_social_term,
 )
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import GENDER_WORDS
+from evenhand.models.thoughts import split_thought
 
 GENDERS = ["male", "female"]
 RACES = ["white", "black", "Asian", "Indian"]
 READERS = {"position": read_position, "box": read_box, "side": read_side, "social_term": read_social_term}
 OUTPUTS = [json.loads(line) for line in (Path(__file__).parent / "visual_outputs.jsonl").read_text().splitlines()]
+OUTPUTS = [{**each, "text": split_thought(each["text"])[0]} for each in OUTPUTS]  # as models give them
 
 
 def gender(text):
