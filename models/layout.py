@@ -1,4 +1,4 @@
-"""How messages become the text that a model continues."""
+"""How messages become the text that a model continues: one function for scoring, writing, token counts and training."""
 
 from __future__ import annotations
 
@@ -7,72 +7,86 @@ from dataclasses import dataclass
 
 from transformers import PreTrainedTokenizerBase
 
-from evenhand.models.chat_templates import TemplateRefused, rendered
-from evenhand.models.errors import Unanswerable, first_line
+from evenhand.models.chat_templates import ChatTemplate, TemplateRefused
+from evenhand.models.errors import Unanswerable
 from evenhand.models.request import Message
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Text before the answer. special_tokens: whether the tokenizer should add its own (a chat template has them)."""
+    """Text before the answer.
+
+    Attributes:
+        special_tokens: whether the tokenizer should add its own (a chat template has them).
+        gap: spaces between the text and an answer, which tokenizers join with the answer's first word.
+        opened: whether the text ends inside a thought.
+    """
 
     text: str
     special_tokens: bool
+    gap: str = ""
+    opened: bool = False
 
     def with_choice(self, choice: str) -> str:
-        """The prompt continued by a choice: after a space, unless the prompt ends in white space or a chat header."""
-        needs_space = self.special_tokens and not self.text[-1:].isspace()
-        return self.text + (" " if needs_space else "") + choice
+        """The prompt continued by a choice."""
+        return self.text + self.gap + choice
 
 
-def lay_out(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message], template: bool = True) -> Prompt:
-    """By the tokenizer's chat template; base models, which have none, get plain paragraphs.
+class Layout:
+    """Lays out prompts by a tokenizer's chat template; base models, which have none, get plain paragraphs."""
 
-    template: without it the one message is the prompt, to the letter, after the tokenizer's own special tokens.
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, settings: TemplateSettings = NO_SETTINGS):
+        self.chat = ChatTemplate(tokenizer, settings)
 
-    Where a template refuses a system message, its text stands at the beginning of the first user message.
-    Raises Unanswerable for images and for messages that a template refuses, ModelError for a template that is broken or
-    gets out of hand.
-    """
-    if any(message.images for message in messages):
-        raise Unanswerable(
-            "not_understood",
-            "this model answers text only, and the request carries an image; use a vision-language model",
-        )
-    if not template:
-        return Prompt(messages[0].text, special_tokens=True)
-    if tokenizer.chat_template is None:
-        return Prompt(_plain(messages), special_tokens=True)
-    try:
-        text = _templated(tokenizer, messages)
-    except TemplateRefused:
-        try:
-            text = _templated(tokenizer, _system_folded_in(messages))
-        except TemplateRefused as error:
+    def lay_out(self, messages: Sequence[Message], template: bool = True, answered: bool = False) -> Prompt:
+        """Lay out a prompt.
+
+        Where a template refuses a system message, its text stands at the beginning of the first user message.
+
+        Args:
+            template: without it the one message is the prompt, to the letter, after the tokenizer's own special tokens.
+            answered: whether an answer follows at once: what the template writes before one is then part of the prompt,
+                and no thought is left open.
+
+        Raises:
+            Unanswerable: for images, for messages that a template refuses, and for a thought that can't be closed.
+            ModelError: for a template that is broken.
+        """
+        if any(message.images for message in messages):
             raise Unanswerable(
-                "not_understood", f"the model's chat template refuses its messages: {first_line(error)}"
-            ) from error
-    return Prompt(text, special_tokens=False)
+                "not_understood",
+                "this model answers text only, and the request carries an image; use a vision-language model",
+            )
+        if not template or self.chat.source is None:
+            text = _plain(messages) if template else messages[0].text
+            return Prompt(text, special_tokens=True, gap="" if text[-1:].isspace() else " ")
+        try:
+            return self._templated(messages, answered)
+        except TemplateRefused:
+            try:
+                return self._templated(_system_folded_in(messages), answered)
+            except TemplateRefused as error:
+                raise Unanswerable(
+                    "not_understood", f"the model's chat template refuses its messages: {error}"
+                ) from error
 
-
-def _templated(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> str:
-    conversation = [{"role": message.role, "content": message.text} for message in messages]
-    return templated(tokenizer, tokenizer.chat_template, conversation)
-
-
-def templated(tokenizer: PreTrainedTokenizerBase, template: object, conversation: object) -> str:
-    """What the template makes of turns, with the beginning of the answer; of several templates, by the default.
-
-    Raises as `rendered` does, and TemplateRefused where none is the default.
-    """
-    if isinstance(template, dict):
-        if "default" not in template:
-            raise TemplateRefused(f"none of its chat templates is the default: {', '.join(map(str, template))}")
-        template = template["default"]
-    variables = {"messages": conversation, "tools": None, "documents": None, "add_generation_prompt": True}
-    return rendered(template, {**variables, **tokenizer.special_tokens_map})
+    def _templated(self, messages: Sequence[Message], answered: bool) -> Prompt:
+        turns = [{"role": message.role, "content": message.text} for message in messages]
+        ending = self.chat.ending(turns)
+        if not answered:
+            return Prompt(self.chat.render(turns), special_tokens=False, opened=ending.opened)
+        if ending.text is None:
+            raise Unanswerable(
+                "not_understood",
+                "its prompt ends inside a thought, which can't be closed here: turn thinking off (--template-option), "
+                "or let the model write its answers (--protocol generate)",
+            )
+        between = ending.text.rstrip(" ")
+        text = self.chat.render(turns, variables=dict(ending.variables)) + between
+        return Prompt(text, special_tokens=False, gap=ending.text[len(between) :])
 
 
 def _system_folded_in(messages: Sequence[Message]) -> list[Message]:

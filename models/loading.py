@@ -32,6 +32,7 @@ from evenhand.models.fingerprint import fingerprint, fingerprint_of_gguf
 from evenhand.models.generation import OwnSettings
 from evenhand.models.quantization import Bits, quantization_config
 from evenhand.models.registry import DType
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 # transformers asks on standard input whether to run a checkpoint's code where it loads a part without being told not
 # to (a processor's tokenizer, a part of a pipeline), and a pipe may say yes. With 0 seconds to answer it doesn't ask.
@@ -152,7 +153,8 @@ class Checkpoint:
 
     path: of the weights; of an adapter, its base's. name: as people call it; by default the path. device_map,
     attn_implementation: as transformers takes them. quantization: of the weights, whose dtype is then that of what they
-    are computed in, bfloat16 by default. gguf: the file from which the folder was unpacked. what, accepted: for errors.
+    are computed in, bfloat16 by default. gguf: the file from which the folder was unpacked. template: settings of its
+    chat template. what, accepted: for errors.
     """
 
     path: str
@@ -166,6 +168,7 @@ class Checkpoint:
     accepted: str = "a Hub id, or a local folder with config.json, safetensors weights and a tokenizer"
     quantization: Bits | None = None
     gguf: Path | None = None
+    template: TemplateSettings = NO_SETTINGS
 
     def explained(self) -> AbstractContextManager[None]:
         if self.adapter is None:

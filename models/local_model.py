@@ -7,6 +7,7 @@ from functools import cached_property
 
 from transformers import PreTrainedModel
 
+from evenhand.models.chat_templates import ChatTemplate
 from evenhand.models.errors import ModelError
 from evenhand.models.failures import Failures
 from evenhand.models.protocol import Ability
@@ -15,25 +16,33 @@ from evenhand.models.protocol import Ability
 class LocalModel:
     """A checkpoint whose weights are loaded when the first question comes.
 
-    identity: what stands for it in stores. name: as reports call it; by default its identity. context: tokens of a
-    prompt with its answer; None: any number. notes: as `HasNotes` has them.
+    identity: what stands for it in stores; what decides its prompts is added to it. name: as reports call it; by
+    default its identity. context: tokens of a prompt with its answer; None: any number. notes: as `HasNotes` has them.
     """
 
     can: frozenset[Ability]
     whole_calls = True  # what is batched together decides the last bits of a reply
 
     def __init__(
-        self, load: Callable[[], PreTrainedModel], identity: str, name: str | None, context: int | None, batch_size: int
+        self,
+        load: Callable[[], PreTrainedModel],
+        identity: str,
+        name: str | None,
+        context: int | None,
+        batch_size: int,
+        chat: ChatTemplate,
     ):
         if batch_size < 1:
             raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
         self._load = load
-        self.identity = identity
+        self.identity = identity + chat.mark
         self.name = name or identity
+        self.chat = chat
+        self.template_date, self.template_notes = chat.date, chat.notes
         self.context = context
         self.batch_size = batch_size
         self.notes: dict[str, str] = {}
-        self._failures = Failures(identity)
+        self._failures = Failures(self.identity)
 
     @cached_property
     def model(self) -> PreTrainedModel:

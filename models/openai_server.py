@@ -6,10 +6,9 @@ import json
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from evenhand.errors import UsageError
@@ -32,6 +31,7 @@ from evenhand.models.server_choices import (
 )
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
 from evenhand.models.spending import Pace, Spending, price_of
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading
@@ -49,7 +49,8 @@ class OpenAIServer:
     Args:
         model: its name on the server; None: the only one that the server lists.
         batch_size: concurrent requests.
-        template_options: variables of the chat template, sent as chat_template_kwargs with those of `options`.
+        template: settings of its chat template, whose variables are sent as chat_template_kwargs with those of
+            `options`; its date is the server's own, but for prompts that a tokenizer here lays out.
 
     Raises:
         ModelError: for an invalid URL, a key that can't be sent, prices that can't be read, and, where no model is
@@ -65,7 +66,7 @@ class OpenAIServer:
         *,
         batch_size: int = 16,
         options: ServerOptions = DEFAULT_OPTIONS,
-        template_options: Mapping[str, object] = MappingProxyType({}),
+        template: TemplateSettings = NO_SETTINGS,
     ):
         if batch_size < 1:
             raise ModelError(f"the batch size must be 1 or more, got {batch_size}")
@@ -76,11 +77,11 @@ class OpenAIServer:
         self._server = JsonServer(url, options)
         self.batch_size = batch_size
         self.name = model or _only_model(self._server)
-        variables = {**template_options, **json.loads(options.chat_template_kwargs or "{}")}
+        variables = {**template.variables, **json.loads(options.chat_template_kwargs or "{}")}
         extra = {"chat_template_kwargs": variables, "reasoning_effort": options.reasoning_effort}
         self._extra = {name: value for name, value in extra.items() if value}
         self._failures = Failures(self.identity)
-        self._options = options
+        self._options, self._template = options, template
         self.spending = Spending(options, price_of(self.name, options.prices) if options.prices else None)
         pace = Pace(options.requests_per_minute, options.tokens_per_minute)
         self._metered = MeteredServer(self._server, self.spending, pace, self._extra)
@@ -122,7 +123,7 @@ class OpenAIServer:
     @cached_property
     def _choices(self) -> CompletionChoices | TopChoices:
         ask = Asker(self._metered, "how options are scored", threading.Event())
-        return find_way(self.name, self._options.tokenizer, ask, self._lives)
+        return find_way(self.name, self._options.tokenizer, ask, self._lives, self._template)
 
     def _lives(self) -> bool:
         try:
@@ -278,6 +279,6 @@ class ServerBackend:
         if loading.revision is not None:
             raise ModelError(f"--revision {loading.revision} has no effect: a server has loaded its model; remove it")
         url, _, served = name.partition("#")
-        template = getattr(loading, "template", None)  # of --template-option
-        given = {"template_options": template.variables} if template else {}
-        return OpenAIServer(url, served or None, batch_size=loading.batch_size, options=options, **given)
+        return OpenAIServer(
+            url, served or None, batch_size=loading.batch_size, options=options, template=loading.template
+        )

@@ -1,4 +1,4 @@
-"""How messages with pictures become the text that a processor takes: by its chat template, or plain."""
+"""How messages with pictures become the text that a processor takes, as `layout` does it for text alone."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 from transformers import PaliGemmaProcessor, PreTrainedTokenizerBase, ProcessorMixin
 
-from evenhand.models.chat_templates import TemplateRefused
-from evenhand.models.layout import lay_out, templated
+from evenhand.models.chat_templates import ChatTemplate, Conversation, TemplateRefused
+from evenhand.models.layout import Layout
 from evenhand.models.prefix_tree import Tokens, shared_length
 from evenhand.models.request import Image, Message
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 Part = dict[str, str]
-Conversation = list[dict[str, Any]]  # a turn: role, and content as parts or as text
+Turns = list[dict[str, Any]]  # a turn: role, and content as parts or as text
 
 _TOKENS_OF_PICTURES = ("image_token", "boi_token", "video_token", "fake_image_token")
 
@@ -24,30 +25,34 @@ class PicturePrompt:
     """Text before the answer, with one token for each picture; the processor makes more of it.
 
     special_tokens: whether the tokenizer should add its own. ending: what the processor writes behind the text.
-    spaces: taken from the text's end, because tokenizers join them with the word that follows.
+    gap: what a choice follows after; None: a space, unless the text ends in white space or in a token of its own (the
+    header of a turn). opened: whether the text ends inside a thought.
     """
 
     text: str
     special_tokens: bool = True
     ending: str = ""
-    spaces: str = ""
+    gap: str | None = None
+    opened: bool = False
 
     def open_ended(self) -> PicturePrompt:
-        """Ready for a choice to follow."""
+        """Ready for a choice to follow: spaces at the end go to the gap, for tokenizers join them with a word."""
         if self.ending:
             return self
         text = self.text.rstrip(" ")
-        return replace(self, text=text, spaces=self.text[len(text) :])
+        spaces = self.text[len(text) :]
+        return replace(self, text=text, gap=spaces + (self.gap or "") if spaces or self.gap is not None else None)
 
     def answer(self, tokenizer: PreTrainedTokenizerBase, choice: str) -> Tokens:
         """The tokens of a choice behind this text, in the spelling that it has there.
 
-        After a space, unless the text ends in white space or in a token of its own (the header of a turn).
         Raises ValueError where they can't be told from the text's.
         """
         written = self.text + self.ending
-        whole_word = written[-1:].isspace() or written.endswith(tuple(tokenizer.get_added_vocab()))
-        gap = self.spaces or ("" if whole_word else " ")
+        gap = self.gap
+        if gap is None:
+            whole_word = written[-1:].isspace() or written.endswith(tuple(tokenizer.get_added_vocab()))
+            gap = "" if whole_word else " "
         tokens = tokenizer([written, written + gap + choice], add_special_tokens=False)["input_ids"]
         before, whole = (tuple(ids) for ids in tokens)
         shared = shared_length(before, whole)
@@ -56,33 +61,57 @@ class PicturePrompt:
         return whole[shared:]
 
 
-def lay_out_pictures(processor: ProcessorMixin, messages: Sequence[Message]) -> PicturePrompt:
-    """By the processor's chat template, else its tokenizer's; base models, which have none, get plain paragraphs.
+class PictureLayout:
+    """Lays out prompts by the processor's chat template, else its tokenizer's; base models, which have none, get plain
+    paragraphs."""
 
-    Where a template refuses a system message or leaves it out, its text stands at the beginning of the first user
-    message. Raises ValueError where a template takes no such messages, and for text that holds a picture's token;
-    ModelError for a template that is broken or gets out of hand.
-    """
-    texts = [part for message in messages for part in _parts(message) if isinstance(part, str)]
-    for token in _tokens_of_pictures(processor):
-        if any(token in text for text in texts):
-            raise ValueError(f"its text holds {token}, which stands for a picture in this model; take it out")
-    template = _template(processor)
-    if template is None:
-        return _plain(processor, messages)
-    for conversation in _ways(messages):
-        try:
-            text = templated(processor.tokenizer, template, conversation)
-        except TemplateRefused:
-            continue
-        if all(part.strip() in text for part in texts) and "{'type': " not in text:  # nothing left out, no code shown
-            start = processor.tokenizer.bos_token
-            return PicturePrompt(text, special_tokens=not (start and text.startswith(start)))
-    raise ValueError(f"the model's chat template takes no turns of {', '.join(message.role for message in messages)}")
+    def __init__(self, processor: ProcessorMixin, settings: TemplateSettings = NO_SETTINGS):
+        self.processor = processor
+        self.chat = ChatTemplate(processor.tokenizer, settings, processor.chat_template)
 
+    def lay_out(self, messages: Sequence[Message], answered: bool = False) -> PicturePrompt:
+        """Lay out a prompt.
 
-def _template(processor: ProcessorMixin) -> object:
-    return processor.chat_template or processor.tokenizer.chat_template
+        Where a template refuses a system message or leaves it out, its text stands at the beginning of the first user
+        message.
+
+        Args:
+            answered: whether an answer follows at once, as `Layout` has it.
+
+        Raises:
+            ValueError: where a template takes no such messages, for text that holds a picture's token, and for a
+                thought that can't be closed.
+            ModelError: for a template that is broken.
+        """
+        texts = [part for message in messages for part in _parts(message) if isinstance(part, str)]
+        for token in _tokens_of_pictures(self.processor):
+            if any(token in text for text in texts):
+                raise ValueError(f"its text holds {token}, which stands for a picture in this model; take it out")
+        if self.chat.source is None:
+            prompt = _plain(self.processor, messages)
+            return prompt.open_ended() if answered else prompt
+        for conversation in _ways(messages):
+            try:
+                text = self.chat.render(conversation)
+            except TemplateRefused:
+                continue
+            if all(part.strip() in text for part in texts) and "{'type': " not in text:  # nothing left out, no code
+                return self._prompt(text, conversation, answered)
+        raise ValueError(f"the model's chat template takes no turns of {', '.join(each.role for each in messages)}")
+
+    def _prompt(self, text: str, conversation: Conversation, answered: bool) -> PicturePrompt:
+        start = self.processor.tokenizer.bos_token
+        ending = self.chat.ending(conversation)
+        prompt = PicturePrompt(text, special_tokens=not (start and text.startswith(start)), opened=ending.opened)
+        if not answered:
+            return prompt
+        if ending.text is None:
+            raise ValueError("its prompt ends inside a thought, which can't be closed here; turn thinking off")
+        if ending.variables:
+            text = self.chat.render(conversation, variables=dict(ending.variables))
+        between = ending.text.rstrip(" ")
+        gap = ending.text[len(between) :] if ending.found else None
+        return replace(prompt, text=text + between, gap=gap, opened=False).open_ended()
 
 
 def _tokens_of_pictures(processor: ProcessorMixin) -> list[str]:
@@ -94,9 +123,9 @@ def _parts(message: Message) -> tuple[str | Image, ...]:
     return (message.content,) if isinstance(message.content, str) else message.content
 
 
-def _ways(messages: Sequence[Message]) -> Iterator[Conversation]:
+def _ways(messages: Sequence[Message]) -> Iterator[Turns]:
     """All that templates may want, the usual first: texts as parts or as such, the system's message folded in."""
-    turns: Conversation = [
+    turns: Turns = [
         {"role": message.role, "content": [_typed(part) for part in _parts(message)]} for message in messages
     ]
     for conversation in (turns, _system_folded_in(turns)):
@@ -112,7 +141,7 @@ def _as_text(parts: list[Part]) -> str | list[Part]:
     return parts if any(part["type"] == "image" for part in parts) else "".join(part["text"] for part in parts)
 
 
-def _system_folded_in(turns: Conversation) -> Conversation:
+def _system_folded_in(turns: Turns) -> Turns:
     system = "\n\n".join(part["text"] for turn in turns if turn["role"] == "system" for part in turn["content"])
     others = [turn for turn in turns if turn["role"] != "system"]
     if not system or not others:
@@ -135,7 +164,7 @@ def _plain(processor: ProcessorMixin, messages: Sequence[Message]) -> PicturePro
         Message(message.role, "".join(part if isinstance(part, str) else shown for part in _parts(message)))
         for message in messages
     ]
-    text = lay_out(processor.tokenizer, marked).text
+    text = Layout(processor.tokenizer).lay_out(marked).text
     if not pali_gemma:
         return PicturePrompt(text)
     if pictures:

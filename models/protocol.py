@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from evenhand.models.request import Reply, Request
+from evenhand.models.thoughts import make_reply
 
 Kind = Literal["generate", "choose"]
 """What a request asks for: a text, or how likely its choices are."""
@@ -151,20 +152,39 @@ class AnswersInParts(Protocol):
     def answer_parts(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Parts: ...
 
 
+@runtime_checkable
+class HasChatTemplate(Protocol):
+    """A model whose prompts are laid out by a chat template here."""
+
+    template_date: str | None
+    """The date that the template is told; None where it doesn't ask for one."""
+    template_notes: tuple[str, ...]
+    """What a report says of how options are scored after its prompts."""
+
+
+def _without_thought(reply: Reply) -> Reply:
+    """Its answer apart from its thought, whatever model gave it."""
+    if reply.failed or reply.choice_log_probs:
+        return reply
+    return make_reply(reply.text, reply.finish_reason, thought=reply.thought)
+
+
 def stored_together(model: Model, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Parts:
     """All replies of one call, as they come: those together that are stored together."""
     if isinstance(model, AnswersInParts):
-        yield from model.answer_parts(requests, on_tokens)
+        for part in model.answer_parts(requests, on_tokens):
+            yield {place: _without_thought(reply) for place, reply in part.items()}
         return
     with closing(model.answer(requests, on_tokens)) as stream:
+        each = ((place, _without_thought(reply)) for place, reply in stream)
         if model.whole_calls:
-            yield dict(stream)
+            yield dict(each)
         else:
-            for place, reply in stream:
+            for place, reply in each:
                 yield {place: reply}
 
 
 def replies(model: Model, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> list[Reply]:
     """All replies of one call, in the requests' order."""
-    found = dict(model.answer(requests, on_tokens))
+    found = {place: _without_thought(reply) for place, reply in model.answer(requests, on_tokens)}
     return [found[place] for place in range(len(requests))]

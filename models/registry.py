@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.models.name_hints import suggest_name
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 from evenhand.options import fields_of, from_texts
 from evenhand.plugins import Registry
 
@@ -53,6 +54,7 @@ class Loading:
 
     batch_size: prompts in a forward pass, or requests that a server answers at once. revision: branch, tag or commit of
     a Hub model. pictures: whether requests carry some. alone: whether options are meant for this model and no other.
+    template: variables and date of its chat template; a server is sent the variables (`chat_template_kwargs`).
     """
 
     dtype: DType = "auto"
@@ -60,6 +62,7 @@ class Loading:
     revision: str | None = None
     pictures: bool = False
     alone: bool = True
+    template: TemplateSettings = NO_SETTINGS
 
 
 class Backend(Protocol):
@@ -89,16 +92,18 @@ def load_model(
     pictures: bool = False,
     options: Mapping[str, str] = MappingProxyType({}),
     alone: bool = True,
+    template: TemplateSettings = NO_SETTINGS,
 ) -> Model:
     """Load the model of that name: "embedded", a Hub id, a folder, a URL, or "BACKEND:NAME" as "stub:first".
 
-    options: KEY=VALUE pairs for the backend. alone: whether they are meant for this model and no other.
+    options: KEY=VALUE pairs for the backend. alone: whether they are meant for this model and no other. template:
+    variables and date of its chat template.
     Raises ModelError for names that stand for nothing and models that can't be loaded, UsageError for a blank name and
     for options that the backend doesn't take.
     """
     backend, kind, rest = _pick_backend(name)
     chosen: object = from_texts(backend.Options, options, of=kind)
-    return backend.load(rest, Loading(dtype, batch_size, revision, pictures, alone), chosen)
+    return backend.load(rest, Loading(dtype, batch_size, revision, pictures, alone, template), chosen)
 
 
 def options_by_model(names: Iterable[str], options: Mapping[str, str]) -> dict[str, dict[str, str]]:

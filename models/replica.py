@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import Ability, HasNotes, Kind, Model, SaysHowItScores
+from evenhand.models.protocol import Ability, HasChatTemplate, HasNotes, Kind, Model, SaysHowItScores
 from evenhand.models.registry import DType, load_model
 from evenhand.models.request import Reply, Request
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 SECONDS = 1.0  # between two parts of a call whose replies come one by one
 
@@ -29,6 +30,7 @@ class ModelSpec:
     pictures: bool = False
     options: tuple[tuple[str, str], ...] = ()
     alone: bool = True
+    template: TemplateSettings = NO_SETTINGS
 
     def load(self) -> Model:
         settings = {each.name: getattr(self, each.name) for each in fields(ModelSpec) if each.name != "name"}
@@ -47,6 +49,8 @@ class Description:
     at_once: Mapping[Kind, int]
     scoring_way: str | None
     notes: dict[str, str]
+    template_date: str | None
+    template_notes: tuple[str, ...]
     evenhand: str
     machine: str
 
@@ -88,6 +92,8 @@ class Replica:
             {"choose": model.at_once("choose"), "generate": model.at_once("generate")},
             model.scoring_way if isinstance(model, SaysHowItScores) else None,
             model.notes if isinstance(model, HasNotes) else {},
+            model.template_date if isinstance(model, HasChatTemplate) else None,
+            model.template_notes if isinstance(model, HasChatTemplate) else (),
             version("evenhand"),
             os.uname().nodename,
         )

@@ -236,6 +236,7 @@ class ReplicatedModel:
         self.whole_calls = described.whole_calls
         self.can: frozenset[Ability] = described.can - {"count_tokens"}  # which needs the model here
         self.notes = described.notes
+        self.template_date, self.template_notes = described.template_date, described.template_notes
         if described.scoring_way is not None:
             self.scoring_way = described.scoring_way
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import GenerationConfig, PreTrainedTokenizerBase
 
 from evenhand.models.request import Reply, Sampling
+from evenhand.models.thoughts import is_mark, make_reply
 
 DEFAULT_TOP_K = 50  # of transformers' generation, where a checkpoint that samples names none
 
 
-def end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """Tokens that end a text: the checkpoint's, else its tokenizer's; none where neither names any."""
-    own = model.generation_config
+def end_tokens(
+    own: GenerationConfig | None, tokenizer: PreTrainedTokenizerBase, end_of_turn: int | None = None
+) -> list[int]:
+    """Tokens that end a text: the checkpoint's, else its tokenizer's, and what its chat template ends a turn with.
+
+    None where nothing names any.
+    """
     ends = own.eos_token_id if own is not None and own.eos_token_id is not None else tokenizer.eos_token_id
-    return [] if ends is None else ends if isinstance(ends, list) else [ends]
+    named = [] if ends is None else ends if isinstance(ends, list) else [ends]
+    return named if end_of_turn is None or end_of_turn in named else [*named, end_of_turn]
 
 
 def own_sampling(own: GenerationConfig | None, asked: Sampling) -> Sampling:
@@ -30,11 +36,28 @@ def own_sampling(own: GenerationConfig | None, asked: Sampling) -> Sampling:
 
 
 def reply_of(
-    tokenizer: PreTrainedTokenizerBase, tokens: Sequence[int], ends: Sequence[int], sampling: Sampling
+    tokenizer: PreTrainedTokenizerBase,
+    tokens: Sequence[int],
+    ends: Sequence[int],
+    sampling: Sampling,
+    opened: bool = False,
 ) -> Reply:
-    """The text up to the first end token or stop string."""
+    """The text up to the first end token or stop string, without its thought.
+
+    opened: whether the prompt ends inside a thought.
+    """
     length = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
-    text = tokenizer.decode(tokens[:length], skip_special_tokens=True)
+    text = _decode(tokenizer, tokens[:length])
     cut = min((found for stop in sampling.stop if (found := text.find(stop)) >= 0), default=len(text))
     stopped = length < len(tokens) or cut < len(text)
-    return Reply(text=text[:cut], finish_reason="stop" if stopped else "length")
+    return make_reply(text[:cut], "stop" if stopped else "length", opened)
+
+
+def _decode(tokenizer: PreTrainedTokenizerBase, tokens: Sequence[int]) -> str:
+    """Without special tokens, but for those that mark a thought."""
+    special = {token for token, added in tokenizer.added_tokens_decoder.items() if added.special}
+    marks = {token for token in special if is_mark(tokenizer.added_tokens_decoder[token].content)}
+    if marks.isdisjoint(tokens):
+        return str(tokenizer.decode(tokens, skip_special_tokens=True))
+    special.update(tokenizer.all_special_ids)
+    return str(tokenizer.decode([token for token in tokens if token in marks or token not in special]))

@@ -32,6 +32,7 @@ from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
 from evenhand.models.request import Message, Reply, Request
 from evenhand.models.scoring import LogProbs
 from evenhand.models.server_tokens import LocalReader, Reader, ServerReader
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 logger = logging.getLogger(__name__)
 
@@ -149,13 +150,14 @@ def describe_top_scores(replies: Iterable[Reply]) -> str:
 
 
 def find_way(
-    model: str, tokenizer: str | None, ask: Asker, lives: Callable[[], bool]
+    model: str, tokenizer: str | None, ask: Asker, lives: Callable[[], bool], template: TemplateSettings = NO_SETTINGS
 ) -> CompletionChoices | TopChoices:
     """Try what a server can, with a few requests of some ten tokens each.
 
     Args:
         lives: whether the server answers otherwise; called where its tokenizer's place is out of order, which some
             gateways say of places that they don't have.
+        template: settings with which a tokenizer here lays out prompts.
 
     Raises:
         ModelError: the tokenizer can't be loaded, or the server can't be reached or is out of order.
@@ -165,7 +167,7 @@ def find_way(
     def top(why: str) -> TopChoices:
         return TopChoices(model, why)
 
-    reader: Reader = LocalReader(tokenizer) if tokenizer else ServerReader(model)
+    reader: Reader = LocalReader(tokenizer, template) if tokenizer else ServerReader(model)
     try:
         if isinstance(reader, ServerReader) and not reader.gives_back(TRIAL, ask):
             return top(f"its /detokenize does not give back what /tokenize reads; {_TOKENIZER}")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from evenhand.models.endings import ANSWER, QUESTION, find_ending
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import Withheld
 from evenhand.models.prefix_tree import Continuation, Tokens, shared_length
-from evenhand.models.request import Request
+from evenhand.models.request import Message, Request
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
+from evenhand.models.thoughts import closing
 
 if TYPE_CHECKING:
     from evenhand.models.text_reader import TextReader
@@ -41,25 +44,52 @@ class ServerReader:
 
     name = "the server's /tokenize"
 
-    def __init__(self, model: str):
+    def __init__(self, model: str, settings: TemplateSettings = NO_SETTINGS):
+        """settings: of its chat template, whose date is the server's own."""
         self._model = model
+        self._variables = {"chat_template_kwargs": settings.variables} if settings.options else {}
+        self._between: dict[str, str] = {}
 
     def continuations(self, request: Request, ask: Ask) -> list[Continuation]:
-        prompt = self.prompt(request, ask)
-        text = ask("/detokenize", {"model": self._model, "tokens": prompt}, _text)
-        return [self._continuation(prompt, choice, self.tokens(text + choice, ask)) for choice in request.choices]
+        prompt = self.prompt(request.messages, ask)
+        text, between = self._text(prompt, ask), self._before_answer(request.messages, ask)
+        if written := between.rstrip(" "):
+            text += written
+            prompt = self.tokens(text, ask)
+        gap = between[len(written) :]
+        return [self._continuation(prompt, choice, self.tokens(text + gap + choice, ask)) for choice in request.choices]
 
     def gives_back(self, request: Request, ask: Ask) -> bool:
         """Whether the text of its prompt's tokens has these very tokens, as it must where choices follow it."""
-        prompt = self.prompt(request, ask)
-        return self.tokens(ask("/detokenize", {"model": self._model, "tokens": prompt}, _text), ask) == prompt
+        prompt = self.prompt(request.messages, ask)
+        return self.tokens(self._text(prompt, ask), ask) == prompt
 
-    def prompt(self, request: Request, ask: Ask) -> Tokens:
-        if any(message.images for message in request.messages):
+    def prompt(self, messages: Sequence[Message], ask: Ask, generate: bool = True) -> Tokens:
+        """generate: with the beginning of an answer."""
+        if any(message.images for message in messages):
             raise Unanswerable("not_understood", "options are scored after text only, and the request carries an image")
-        messages = chat_messages(request.messages)
-        laid_out = {"messages": messages, "add_generation_prompt": True, "add_special_tokens": False}
-        return ask("/tokenize", {"model": self._model, **laid_out}, _tokens)
+        laid_out = {"messages": chat_messages(messages), "add_generation_prompt": generate, "add_special_tokens": False}
+        return ask("/tokenize", {"model": self._model, **laid_out, **self._variables}, _tokens)
+
+    def _before_answer(self, messages: Sequence[Message], ask: Ask) -> str:
+        """What the server's template writes between a prompt and its answer, found as `ChatTemplate` finds it."""
+        asked = [each if each.role == "system" else Message(each.role, QUESTION) for each in messages]
+        key = repr(asked)
+        if key not in self._between:
+            prompt = self._text(self.prompt(asked, ask), ask)
+            try:
+                answered = self._text(self.prompt([*asked, Message("assistant", ANSWER)], ask, generate=False), ask)
+            except Unanswerable:  # the template takes no answer at the end
+                answered = ""
+            ending = find_ending(prompt, answered.rpartition(ANSWER)[0])
+            between = closing(prompt) if ending.text is None else ending.text
+            if between is None:
+                raise Unanswerable("not_understood", "its prompt ends inside a thought, which can't be closed here")
+            self._between[key] = between
+        return self._between[key]
+
+    def _text(self, tokens: Tokens, ask: Ask) -> str:
+        return ask("/detokenize", {"model": self._model, "tokens": tokens}, _text)
 
     def tokens(self, text: str, ask: Ask) -> Tokens:
         """Of a text that holds the special tokens that it needs."""
@@ -75,13 +105,13 @@ class ServerReader:
 class LocalReader:
     """By a tokenizer that is loaded here, as local models read; texts as long as the server bears."""
 
-    def __init__(self, tokenizer: str):
+    def __init__(self, tokenizer: str, settings: TemplateSettings = NO_SETTINGS):
         from evenhand.models.loading import Checkpoint
         from evenhand.models.text_reader import TextReader
 
         checkpoint = Checkpoint(tokenizer, what="tokenizer", accepted="a Hub id, or a local folder with a tokenizer")
         self.name = f"tokenizer {tokenizer}"
-        self._reader: TextReader = TextReader(checkpoint.tokenizer, context=None)
+        self._reader: TextReader = TextReader(checkpoint.tokenizer, context=None, settings=settings)
         self._lock = threading.Lock()  # tokenizers are not made for threads
 
     def continuations(self, request: Request, ask: Ask) -> list[Continuation]:

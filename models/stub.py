@@ -8,6 +8,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.registry import Loading
@@ -97,6 +98,8 @@ class StubBackend:
     ACCEPTED = ", ".join(f"stub:{name}" for name in POLICIES)
 
     def load(self, name: str, loading: Loading, options: NoOptions) -> StubModel:
+        if loading.template.options and loading.alone:
+            raise UsageError("--template-option has no effect: a stub has no chat template; remove it")
         return StubModel(name)
 
     def without_effect(self, name: str) -> Mapping[str, str]:

@@ -4,22 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from transformers import PreTrainedTokenizerBase
 
 from evenhand.models.errors import Unanswerable, too_long
-from evenhand.models.layout import Prompt, lay_out
+from evenhand.models.layout import Layout, Prompt
+from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation, Tokens, distinct_tokens, shared_length
 from evenhand.models.protocol import TokenCount
 from evenhand.models.request import Request
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 
 @dataclass(frozen=True)
 class TextReader:
-    """context: tokens of a prompt with its answer; None: any number."""
+    """context: tokens of a prompt with its answer; None: any number. settings: of the chat template."""
 
     tokenizer: PreTrainedTokenizerBase
     context: int | None
+    settings: TemplateSettings = NO_SETTINGS
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint) -> TextReader:
+        return cls(checkpoint.tokenizer, checkpoint.context, checkpoint.template)
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout(self.tokenizer, self.settings)
+
+    def opens_thought(self, request: Request) -> bool:
+        """Whether the model writes on from inside a thought; of a request whose prompt was read."""
+        return not _is_answered(request) and self.layout.lay_out(request.messages, request.template).opened
+
+    def end_of_answer(self, template: bool = True) -> int | None:
+        """The token that ends an answer: what the chat template ends a turn with, else the tokenizer's end of text.
+
+        template: whether the chat template lays the messages out. None where there is neither.
+        """
+        end = self.layout.chat.end_of_turn if template else None
+        return self.tokenizer.eos_token_id if end is None else end
 
     def prompts(self, requests: Sequence[Request]) -> list[Tokens | Unanswerable]:
         """The prompt of each, which leaves room for the text that it asks for; or why it can't be answered."""
@@ -83,7 +107,7 @@ class TextReader:
         prompts: list[Prompt | Unanswerable] = []
         for request in requests:
             try:
-                prompts.append(lay_out(self.tokenizer, request.messages, request.template))
+                prompts.append(self.layout.lay_out(request.messages, request.template, _is_answered(request)))
             except Unanswerable as error:
                 prompts.append(error)
         tokens = iter(self._tokens([prompt for prompt in prompts if isinstance(prompt, Prompt)]))
@@ -103,3 +127,8 @@ class TextReader:
 
     def _exceeding(self, tokens: int) -> Unanswerable | None:
         return None if self.context is None or tokens <= self.context else too_long(tokens, self.context)
+
+
+def _is_answered(request: Request) -> bool:
+    """Whether its answer begins at once, and no thought comes before it."""
+    return bool(request.choices) or request.schema is not None

@@ -106,6 +106,7 @@ def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> 
         accepted=f"{EMBEDDED}, a Hub id, a GGUF file, or a local folder with config.json, safetensors weights and a "
         "tokenizer, or of an adapter as peft saves it" + (f"; did you mean --model {meant}?" if meant else ""),
         quantization=options.quantization,
+        template=replace(loading.template, alone=loading.alone),
     )
     with explained(f"load model {name!r}", f"Accepted: {checkpoint.accepted}"):
         checkpoint = _locate(checkpoint)

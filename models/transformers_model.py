@@ -32,6 +32,7 @@ from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCoun
 from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Reply, Request, Sampling
 from evenhand.models.scoring import LogProbs
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 from evenhand.models.text_reader import TextReader
 
 # Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost.
@@ -58,14 +59,16 @@ class TransformersModel(LocalModel):
         scoring: Literal["auto", "padded"] = "auto",
         name: str | None = None,
         prompt_memory: float | None = None,
+        settings: TemplateSettings = NO_SETTINGS,
     ):
-        """prompt_memory: GB of keys and values of prompts that stay for others which begin alike; None: a quarter of
-        what is free, on a CPU."""
-        super().__init__(load, identity, name, context, batch_size)
+        """settings: of its chat template, which are part of the identity where the template uses them. prompt_memory:
+        GB of keys and values of prompts that stay for others which begin alike; None: a quarter of what is free, on a
+        CPU."""
+        self.reader = TextReader(tokenizer, context, settings)
+        super().__init__(load, identity, name, context, batch_size, self.reader.layout.chat)
         self.tokenizer = tokenizer
         if can_constrain(tokenizer):
             self.can = TransformersModel.can | {"constrain"}
-        self.reader = TextReader(tokenizer, context)
         self._way = scoring
         self._prompt_memory = prompt_memory
         self._padding: int = next(
@@ -90,6 +93,7 @@ class TransformersModel(LocalModel):
             scoring,
             name=checkpoint.name or checkpoint.path,
             prompt_memory=prompt_memory,
+            settings=checkpoint.template,
         )
         model.notes = checkpoint.notes
         return model
@@ -139,8 +143,12 @@ class TransformersModel(LocalModel):
 
     @property
     def _ends(self) -> list[int]:
-        """Of texts by a schema: where neither checkpoint nor tokenizer names an end, what pads it ends it."""
-        return end_tokens(self.model, self.tokenizer) or [self._padding]
+        """Of texts by a schema: where nothing names an end, what pads it ends it."""
+        return self._named_ends or [self._padding]
+
+    @property
+    def _named_ends(self) -> list[int]:
+        return end_tokens(self.model.generation_config, self.tokenizer, self.chat.end_of_turn)
 
     def _choices(self, asked: Asked) -> Answers:
         """Each distinct token prefix is computed once where the model allows it, else in padded batches."""
@@ -192,7 +200,7 @@ class TransformersModel(LocalModel):
     ) -> list[Reply]:
         device = self.model.get_input_embeddings().weight.device
         input_ids, attention_mask, read = self._read(prompts)
-        ends = end_tokens(self.model, self.tokenizer)
+        ends = self._named_ends
         processors = LogitsProcessorList()
         schemas = [request.schema for request in requests if request.schema is not None]
         if schemas:
@@ -217,7 +225,10 @@ class TransformersModel(LocalModel):
                 ),
             )
         written = output[:, input_ids.shape[1] :].tolist()
-        return [reply_of(self.tokenizer, row, ends, sampling) for row in written]
+        return [
+            reply_of(self.tokenizer, row, ends, sampling, self.reader.opens_thought(request))
+            for row, request in zip(written, requests)
+        ]
 
     def _read(self, prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor, Cache | None]:
         """Token ids and attention mask (prompts, longest), and what of them was read before, from the first on."""

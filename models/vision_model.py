@@ -29,7 +29,7 @@ from evenhand.models.errors import Unanswerable, first_line, too_long
 from evenhand.models.generation import CountsWritten, ForcedAnswers, make_processors
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
-from evenhand.models.picture_layout import PicturePrompt, lay_out_pictures
+from evenhand.models.picture_layout import PictureLayout, PicturePrompt
 from evenhand.models.picture_processor import load_processor
 from evenhand.models.pictures import crops_to_the_middle, decoded, squared
 from evenhand.models.prefix_tree import Tokens
@@ -37,6 +37,7 @@ from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Image, Reply, Request, Sampling
 from evenhand.models.scoring import LogProbs
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +75,7 @@ class VisionModel(LocalModel):
     """A checkpoint with its processor.
 
     box_scale: on which scale it writes bounding boxes, None where it answers in words or nothing is documented.
+    settings: of its chat template, which are part of the identity where the template uses them.
     """
 
     can: frozenset[Ability] = frozenset({"generate", "choose", "see"})
@@ -87,8 +89,10 @@ class VisionModel(LocalModel):
         batch_size: int = 16,
         box_scale: BoxScale | None = None,
         name: str | None = None,
+        settings: TemplateSettings = NO_SETTINGS,
     ):
-        super().__init__(load, identity, name, context, batch_size)
+        self.layout = PictureLayout(processor, settings)
+        super().__init__(load, identity, name, context, batch_size, self.layout.chat)
         self.processor = processor
         self.tokenizer = processor.tokenizer
         self.box_scale = box_scale
@@ -115,6 +119,7 @@ class VisionModel(LocalModel):
             batch_size,
             BOX_SCALES.get(checkpoint.config.model_type),
             name=checkpoint.name or checkpoint.path,
+            settings=checkpoint.template,
         )
         model.notes = checkpoint.notes
         return model
@@ -144,10 +149,9 @@ class VisionModel(LocalModel):
         if request.schema is not None:
             raise Unanswerable("not_understood", "image-text-to-text models keep to no schema here")
         try:
-            prompt = lay_out_pictures(self.processor, request.messages)
+            prompt = self.layout.lay_out(request.messages, answered=bool(request.choices))
             if not request.choices:
                 return [Row(place, request, prompt)]
-            prompt = prompt.open_ended()
             answers = [prompt.answer(self.tokenizer, choice) for choice in request.choices]
         except ValueError as error:
             raise Unanswerable("not_understood", first_line(error)) from error
@@ -262,7 +266,7 @@ class VisionModel(LocalModel):
     def _generated(self, rows: Sequence[Row], inputs: BatchFeature, on_tokens: OnTokens) -> list[Reply]:
         """Each samples from its own seed."""
         sampling = own_sampling(self.model.generation_config, rows[0].request.sampling)
-        ends = end_tokens(self.model, self.tokenizer)
+        ends = end_tokens(self.model.generation_config, self.tokenizer, self.chat.end_of_turn)
         written = self.write(
             inputs,
             make_processors(
@@ -273,7 +277,10 @@ class VisionModel(LocalModel):
             stop_strings=list(sampling.stop) or None,
             eos_token_id=ends or None,
         ).sequences[:, inputs["input_ids"].shape[1] :]
-        return [reply_of(self.tokenizer, tokens, ends, sampling) for tokens in written.tolist()]
+        return [
+            reply_of(self.tokenizer, tokens, ends, sampling, row.prompt.opened)
+            for row, tokens in zip(rows, written.tolist())
+        ]
 
     def _log_probs(self, rows: Sequence[Row], inputs: BatchFeature) -> list[LogProbs]:
         """Of each token of each row's answer, in nats."""

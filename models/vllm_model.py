@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,15 @@ from evenhand.models.generation import choose_penalty
 from evenhand.models.loading import Checkpoint, check_attention, explained
 from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
-from evenhand.models.replies import own_sampling
-from evenhand.models.request import Image, Reply, Request
+from evenhand.models.replies import end_tokens, own_sampling, reply_of
+from evenhand.models.request import FinishReason, Image, Reply, Request
+from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 from evenhand.models.text_reader import TextReader
 from evenhand.models.vllm_engine import INSTALL, Asked, VllmEngine, VllmOptions, quietly
 from evenhand.models.vllm_pictures import PictureReader
 
 if TYPE_CHECKING:
-    from vllm import RequestOutput, SamplingParams
+    from vllm import CompletionOutput, RequestOutput, SamplingParams
 
 MOST_IDS = 128  # tokens whose log-probabilities vLLM gives after one prompt
 _AT_ONCE = {"choose": 2048, "generate": 512}  # the engine chooses what it computes together
@@ -49,14 +51,17 @@ class VllmModel:
         own: GenerationConfig | None = None,
         adapter: Adapter | None = None,
         pictures: PictureReader | None = None,
+        settings: TemplateSettings = NO_SETTINGS,
     ):
         """arguments: of vLLM's engine. own: what the checkpoint says of sampling. pictures: reads requests of a model
-        that sees."""
+        that sees. settings: of the chat template of one that doesn't."""
         self._arguments = arguments
         self.tokenizer = tokenizer
-        self.identity = identity
+        self.reader = pictures or TextReader(tokenizer, context, settings)
+        self.chat = self.reader.layout.chat
+        self.identity = identity + self.chat.mark
+        self.template_date, self.template_notes = self.chat.date, self.chat.notes
         self.name = name
-        self.reader = pictures or TextReader(tokenizer, context)
         self._sees = pictures is not None
         if self._sees:
             self.can = frozenset({"generate", "choose", "see", "constrain"})
@@ -100,6 +105,7 @@ class VllmModel:
             checkpoint.own_settings.used,
             _of_lora(checkpoint.adapter),
             PictureReader.of(checkpoint) if pictures else None,
+            checkpoint.template,
         )
         model.notes = checkpoint.notes
         return model
@@ -190,7 +196,14 @@ class VllmModel:
                 continue
             written = output.outputs[0]
             on_tokens(len(written.token_ids))
-            yield place, Reply(written.text, "stop" if written.finish_reason == "stop" else "length")
+            yield place, self._reply(requests[place], written)
+
+    def _reply(self, request: Request, written: CompletionOutput) -> Reply:
+        """Of its tokens: vLLM's text lacks special tokens, among them those that mark thoughts."""
+        reason: FinishReason = "stop" if written.finish_reason == "stop" else "length"
+        opened = self.reader.opens_thought(request)
+        reply = reply_of(self.tokenizer, list(written.token_ids), self._ends, request.sampling, opened)
+        return replace(reply, finish_reason=reason) if reply.finish_reason != "thought" else reply
 
     def _outputs(self, sent: Sequence[Asked[int]]) -> Generator[tuple[int, RequestOutput | Unanswerable], None, None]:
         if sent:
@@ -222,10 +235,7 @@ class VllmModel:
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Tokens that end a text: the checkpoint's, else its tokenizer's."""
-        ends = self._own.eos_token_id if self._own is not None else None
-        ends = self.tokenizer.eos_token_id if ends is None else ends
-        return [] if ends is None else ends if isinstance(ends, list) else [ends]
+        return end_tokens(self._own, self.tokenizer, self.chat.end_of_turn)
 
 
 def _images(request: Request) -> list[Image]:

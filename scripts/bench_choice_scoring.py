@@ -24,7 +24,6 @@ from bench import Line, bench_parser, per_second, run_bench, time_rounds
 from evenhand.benchmarks import get_benchmark
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import drawn_rows
-from evenhand.models.layout import lay_out
 from evenhand.models.prefix_tree import distinct_tokens
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
@@ -83,13 +82,14 @@ class HarnessScorer:
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)
         self.tokenizer, self.name = model.tokenizer, f"lm_eval {metadata.version('lm_eval')}"
-        bos = lay_out(self.tokenizer, (Message("user", "Yes or no?"),)).special_tokens
+        self.layout = model.reader.layout
+        bos = self.layout.lay_out((Message("user", "Yes or no?"),)).special_tokens
         self.harness = HFLM(model.model, tokenizer=self.tokenizer, batch_size=BATCH_SIZE, add_bos_token=bos)
 
     def __call__(self, requests: Sequence[Request]) -> LogProbs:
         pairs = []
         for request in requests:
-            prompt = lay_out(self.tokenizer, request.messages)
+            prompt = self.layout.lay_out(request.messages, answered=True)
             wholes = [prompt.with_choice(choice) for choice in request.choices]
             pairs += [(prompt.text, whole.removeprefix(prompt.text)) for whole in wholes]
         found = self.log_probs(pairs)
@@ -103,7 +103,7 @@ class HarnessScorer:
 
     def score_white_space(self, requests: Sequence[Request]) -> LogProbs:
         """The harness counts white space at the end of a context to the continuation; a chat header ends in some."""
-        texts = [lay_out(self.tokenizer, request.messages).text for request in requests]
+        texts = [self.layout.lay_out(request.messages, answered=True).text for request in requests]
         spaces = [text[len(text.rstrip()) :] for text in texts]
         found = self.log_probs([(text.rstrip(), space) for text, space in zip(texts, spaces) if space])
         return [[next(found) if space else 0.0] * len(request.choices) for request, space in zip(requests, spaces)]

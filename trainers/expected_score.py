@@ -107,7 +107,7 @@ class ExpectedScoreTrainer(Recipe[ExpectedScoreOptions]):
         options = replace(options, aggregate=options.aggregate or ("sum" if protocol == "rank" else "mean"))
         how = asking(options, protocol)
         rows = training_rows(options)
-        reader = TextReader(checkpoint.tokenizer, checkpoint.context)
+        reader = TextReader.of(checkpoint)
         balance = groups_of(benchmark, rows.train, how, reader, options.model, options.seed)
         read = read_of(balance.groups)
         data = {

@@ -176,15 +176,14 @@ def read_stories(
     else a model would not learn where a reason ends, and would write on. Raises UsageError for what is too long.
     """
     from evenhand.benchmarks import get_benchmark
-    from evenhand.models.end_of_answer import end_of_answer
     from evenhand.models.text_reader import TextReader
     from evenhand.trainers.reading import answered, whole
 
     benchmark = get_benchmark("implicit_bias_understanding")
     how = benchmark.asking(protocol="generate", asks="reason", layout=options.layout)
     targets = [target for row in stories for target in benchmark.targets(row, how)]
-    reader = TextReader(checkpoint.tokenizer, checkpoint.context)
-    end = end_of_answer(checkpoint.tokenizer, template=options.layout == "chat")
+    reader = TextReader.of(checkpoint)
+    end = reader.end_of_answer(template=options.layout == "chat")
     asked = [replace(target.request, choices=(target.ideal,)) for target in targets]
     examples = answered(asked, reader, options.model, end)
     longest = max(examples, key=lambda each: len(each.prompt + each.answer), default=None)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import UsageError
-from evenhand.models.end_of_answer import end_of_answer
 from evenhand.models.errors import Unanswerable
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.request import Message, Request
@@ -44,7 +43,7 @@ def mixed(path: Path, n: int, seed: int, reader: TextReader, template: bool) -> 
     rows = read_rows(path, "instruction", "instructions")
     asked = _asked(rows, template)
     drawn = random.Random(f"mix {seed}").sample(range(len(asked)), min(n, len(asked)))
-    end = end_of_answer(reader.tokenizer) if template else None
+    end = reader.end_of_answer() if template else None
     behind = () if end is None else (end,)
     longest = min(LONGEST, reader.context or LONGEST)
     examples: list[Continuation] = []

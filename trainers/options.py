@@ -7,6 +7,7 @@ from typing import Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.registry import DType
+from evenhand.models.template_settings import template_date, template_options
 from evenhand.options import option
 from evenhand.paths import typed_path
 
@@ -19,6 +20,8 @@ class TuningOptions:
 
     model: str = option("", "what is tuned: embedded, a Hub id, or a local folder", metavar="MODEL")
     revision: str | None = option(None, "of a Hub model", metavar="REF")
+    template_options: tuple[tuple[str, str], ...] = template_options()
+    date: str | None = template_date()
     base_id: str | None = option(
         None,
         "the id on the Hub of a model in a local folder, by which adapter and card name it; without one they name "

@@ -62,7 +62,6 @@ class PreferenceTrainer(Recipe[PreferenceOptions]):
         _check_pairs(options.pairs)
 
     def prepared(self, options: PreferenceOptions, on_progress: OnProgress) -> Prepared:
-        from evenhand.models.end_of_answer import end_of_answer
         from evenhand.models.text_reader import TextReader
         from evenhand.trainers.batches import read_of
         from evenhand.trainers.preferences import preferences, read_pairs
@@ -74,8 +73,8 @@ class PreferenceTrainer(Recipe[PreferenceOptions]):
         found, origin = _found(options, rows)
         if not found.pairs:
             raise UsageError(f"--pairs {' '.join(options.pairs)}: nothing makes a pair ({_counted(found.counts)})")
-        reader = TextReader(checkpoint.tokenizer, checkpoint.context)
-        examples = read_pairs(found.pairs, reader, options.model, end_of_answer(checkpoint.tokenizer))
+        reader = TextReader.of(checkpoint)
+        examples = read_pairs(found.pairs, reader, options.model, reader.end_of_answer())
         data = {
             "benchmark": options.benchmark,
             **rows.data,

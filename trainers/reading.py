@@ -10,6 +10,7 @@ from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.registry import Loading, is_server
 from evenhand.models.request import Request
+from evenhand.models.template_settings import TemplateSettings
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_backend import TransformersOptions, checkpoint_of
 from evenhand.paths import typed_path
@@ -22,7 +23,7 @@ def base_of(options: TuningOptions) -> Checkpoint:
     _refuse_what_has_no_weights_here(options.model)
     if options.revision and (options.model == "embedded" or typed_path(options.model).exists()):
         raise UsageError(f"--revision {options.revision}: of a model on the Hub; {options.model} is here, leave it out")
-    loading = Loading(revision=options.revision, dtype=options.dtype)
+    loading = Loading(revision=options.revision, dtype=options.dtype, template=TemplateSettings.of(options))
     found = checkpoint_of(options.model, loading, TransformersOptions(quantization=options.quantization))
     if found.adapter is not None:
         raise UsageError(f"{options.model} is an adapter; tune its base, or merge it first (peft's merge_and_unload)")

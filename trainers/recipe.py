@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evenhand.errors import UsageError
+from evenhand.models.template_settings import today, without_unused
 from evenhand.paths import typed_path
 from evenhand.trainers.options import TuningOptions, check_base_id, check_method
 from evenhand.trainers.otherwise import otherwise_than, told
@@ -99,9 +100,10 @@ class Recipe(ABC, Generic[O]):
         if said := launched_otherwise():
             on_progress(said, 0, 0)
         passes_each(options.accumulation)
-        from evenhand.trainers.training_folder import begun, check_place, refuse_other
+        from evenhand.trainers.training_folder import begun, begun_date, check_place, refuse_other
         from evenhand.training_record import RECORD
 
+        options = replace(options, date=options.date or begun_date(output) or today())
         asked = {**asdict(options), "plan": False, "processes": n_processes()}
         refuse_other(asked, output, RECORD)
         if is_main():
@@ -130,7 +132,11 @@ class Recipe(ABC, Generic[O]):
         return prepared
 
     def _record(self, prepared: Prepared, done: Tuned) -> dict[str, Any]:
+        from evenhand.models.text_reader import TextReader
+
+        date = TextReader.of(prepared.checkpoint).layout.chat.date
         recipe = {name: value for name, value in asdict(prepared.how).items() if name != "plan"}
+        recipe = without_unused(recipe | {"date": date})
         here = {name: without_folders(value) for name, value in recipe.items()} | {
             "targets": ",".join(done.adapted) or None
         }

@@ -224,7 +224,7 @@ def _read(prompts: Sequence[_Prompt], checkpoint: Any, model: str) -> list[Any]:
     from evenhand.models.text_reader import TextReader
     from evenhand.trainers.grouped_answers import Asked
 
-    reader = TextReader(checkpoint.tokenizer, checkpoint.context)
+    reader = TextReader.of(checkpoint)
     examples = []
     for each, tokens in zip(prompts, reader.prompts([prompt.request for prompt in prompts])):
         if isinstance(tokens, Unanswerable):

@@ -149,13 +149,15 @@ def value_of(benchmark: Benchmark[Any], row: Row, place: int, text: str, how: As
     Raises UsageError where the benchmark reads several answers as one, and for a place that no question has.
     """
     from evenhand.models.request import Reply
+    from evenhand.models.thoughts import make_reply
 
     n = len(benchmark.ask(row, how))
     if place not in range(n):
         raise UsageError(
             f"place {place!r} of row {row.get('id')!r}: it has {n} questions, so 0 to {n - 1} are accepted"
         )
-    predictions = benchmark.read(row, [Reply(text if each == place else "") for each in range(n)], how)
+    answers = [make_reply(text, "stop") if each == place else Reply() for each in range(n)]
+    predictions = benchmark.read(row, answers, how)
     if n == 1:  # a text may be read by several classifiers
         values = [value for value in map(bias_value, predictions) if value is not None]
         return fmean(values) if values else None

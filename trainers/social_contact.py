@@ -177,7 +177,7 @@ def _mixed(options: SocialContactOptions, checkpoint: Checkpoint) -> Mixed | Non
     from evenhand.models.text_reader import TextReader
     from evenhand.trainers.instructions import mixed
 
-    reader = TextReader(checkpoint.tokenizer, checkpoint.context)
+    reader = TextReader.of(checkpoint)
     return mixed(typed_path(options.mix), options.mix_limit, options.seed, reader, options.layout == "chat")
 
 
@@ -199,5 +199,5 @@ def _answered(
     how = Asking(replace(benchmark.Options(), layout=options.layout), "choose", benchmark.card.sampling)
     targets = [target for row in rows for target in benchmark.targets(row, how)]
     asked = [replace(target.request, choices=(target.ideal,)) for target in targets]
-    reader = TextReader(checkpoint.tokenizer, checkpoint.context)
+    reader = TextReader.of(checkpoint)
     return answered(asked, reader, options.model, end=None)  # as published: an answer is scored, and none is written

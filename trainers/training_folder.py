@@ -47,6 +47,15 @@ def begun(asked: Mapping[str, Any], output: Path, result: str) -> Iterator[None]
         _tidy(output)
 
 
+def begun_date(output: Path) -> str | None:
+    """The date that chat templates were told when the training in this folder was begun."""
+    try:
+        date = json.loads((output / ASKED).read_text(encoding="utf-8"))["date"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return date if isinstance(date, str) else None
+
+
 def check_place(output: Path) -> None:
     """Raises EvenhandError where nothing can be written there, by writing a file that has no name beside or in it."""
     with explained(output):

@@ -142,6 +142,14 @@ class OptionField:
         )
 
 
+def pair(text: str) -> tuple[str, str]:
+    """One KEY=VALUE. Raises ValueError."""
+    key, equals, value = text.partition("=")
+    if not (key.strip() and equals and value.strip()):
+        raise ValueError(f"{text!r} came; KEY=VALUE is accepted")
+    return key.strip(), value.strip()
+
+
 def fields_of(options: Any) -> tuple[OptionField, ...]:
     """Of an options dataclass, in order."""
     return _fields(options)

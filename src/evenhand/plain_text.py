@@ -1,4 +1,4 @@
-"""A model's reply in plain characters: one spelling of quotes, dashes and accents, nothing invisible, no thoughts."""
+"""A model's reply in plain characters: one spelling of quotes, dashes and accents, nothing invisible."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ _CHARACTERS = str.maketrans(
         **{circled: f"{n}. " for n, circled in enumerate("①②③④⑤⑥⑦⑧⑨⑩", 1)},
     }
 )  # fmt: skip
-_THOUGHT = re.compile(r"(?s)^.*</think(?:ing)?>", re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"(?s)<think(?:ing)?>.*", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
 
@@ -47,6 +45,6 @@ def _visible(character: str) -> bool:
     return character in "\n\t" or unicodedata.category(character) not in ("Mn", "Me", "Cf", "Co", "Cc", "Cs", "Cn")
 
 
-def without_thoughts(text: str) -> str:
-    """What a reasoning model says after its thoughts; nothing where they were cut off. Struck-out text is unsaid."""
-    return _STRUCK.sub(" ", _OPEN_THOUGHT.sub("", _THOUGHT.sub("", text)))
+def without_struck_out(text: str) -> str:
+    """The text without what is struck out (~~so~~), which is unsaid."""
+    return _STRUCK.sub(" ", text)

@@ -11,9 +11,9 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import deciding, differences, run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.run_folder import RunFolder
-from evenhand.models.server_options import ServerOptions
 from evenhand.models.openai_server import OpenAIServer
 from evenhand.models.registry import load_model
+from evenhand.models.server_options import ServerOptions
 from evenhand.options import fields_of
 from evenhand.tools.generation.agency_pairs import PairGeneration
 

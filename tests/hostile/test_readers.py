@@ -88,7 +88,6 @@ PLAUSIBLE = (
     '{"Fix the car": "John", "Cook dinner": "Mary", "tasks": [{"task": 3, "person": "Robert"}]}',
     "**Implicit Bias (present or absent):** present. **Reason:** women cook.\n**New assignment:** Task 1: Mary",
     "Agent: John, Reason: He is strong.\nAgent Responsible: Mary\nFix the car: John, he is able.",
-    "<think>Both seem fine.</think> The answer is absent, not present.",
     "The person on the left, at [120, 30, 400, 480], is a software engineer; the right one is a nurse.",
     "(x1=0.12, y1=0.3), (x2=0.52, y2=0.9): the white man, not the Black woman. He is Asian.",
     '[{"original": "She is kind.", "edited": "She leads."}, {"original": \'He helps\', "edited": "He directs"}, ...]',

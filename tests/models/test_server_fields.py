@@ -20,6 +20,7 @@ from evenhand.models.protocol import replies
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.models.server_fields import FIELDS, refused_fields
 from evenhand.models.server_options import ServerOptions
+from evenhand.models.template_settings import TemplateSettings
 from evenhand.options import from_texts
 from tests.hostile.faulty_server import Sent, completion, first_option, last_text, serving
 
@@ -238,7 +239,9 @@ def test_template_variables_and_effort_are_sent_and_in_the_identity(serve):
     server = serve()
     texts = {"chat_template_kwargs": '{"b": 2, "a": 1}', "reasoning_effort": "low"}
     options = from_texts(ServerOptions, texts, "http")
-    with closing(OpenAIServer(server.url, "tiny", options=options, template_options={"a": 0, "c": 3})) as model:
+    with closing(
+        OpenAIServer(server.url, "tiny", options=options, template=TemplateSettings((("a", "0"), ("c", "3"))))
+    ) as model:
         replies(model, [question()])
         assert model.identity.startswith(f"{server.url}#tiny ")
         with closing(client(server)) as plain:

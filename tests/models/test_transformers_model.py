@@ -13,6 +13,7 @@ from tokenizers.processors import TemplateProcessing
 from evenhand.models.errors import ModelError
 from evenhand.models.failures import NAMED
 from evenhand.models.generation import CountsWritten, SeededSampling
+from evenhand.models.layout import Layout
 from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import replies
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
@@ -43,9 +44,7 @@ def model(request, tiny_llama, tokenizer):
 
 def log_probs_one_by_one(model, request):
     """The same figures by the definition: one unpadded forward pass a choice."""
-    from evenhand.models.layout import lay_out
-
-    prompt = lay_out(model.tokenizer, request.messages)
+    prompt = model.reader.layout.lay_out(request.messages, answered=True)
     before = model.tokenizer(prompt.text, add_special_tokens=prompt.special_tokens)["input_ids"]
     for choice in request.choices:
         whole = model.tokenizer(prompt.with_choice(choice), add_special_tokens=prompt.special_tokens)["input_ids"]
@@ -96,25 +95,21 @@ def test_the_tokenizers_own_beginning_stands_before_a_prompt_without_a_template(
 
 
 def test_base_models_get_plain_paragraphs_and_a_space_before_the_answer(tokenizer):
-    from evenhand.models.layout import lay_out
-
     plain = tokenizer.__class__(tokenizer_object=tokenizer._tokenizer)
-    prompt = lay_out(plain, ask("Answer:").messages)
+    prompt = Layout(plain).lay_out(ask("Answer:").messages)
     assert prompt.text == "Be fair.\n\nAnswer:"
     assert prompt.with_choice("Yes") == "Be fair.\n\nAnswer: Yes"
     talk = (Message("user", "Hello"), Message("assistant", "Hi"), Message("user", "Who?"))
-    assert lay_out(plain, talk).text == "User: Hello\n\nAssistant: Hi\n\nUser: Who?\n\nAssistant:"
+    assert Layout(plain).lay_out(talk).text == "User: Hello\n\nAssistant: Hi\n\nUser: Who?\n\nAssistant:"
 
 
 def test_a_template_without_system_role_gets_its_text_in_the_first_question(tokenizer):
-    from evenhand.models.layout import lay_out
-
     strict = tokenizer.__class__(
         tokenizer_object=tokenizer._tokenizer,
         chat_template="{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
         "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}{% endfor %}",
     )
-    assert lay_out(strict, ask("Who?").messages).text == "[user]Be fair.\n\nWho?"
+    assert Layout(strict).lay_out(ask("Who?").messages).text == "[user]Be fair.\n\nWho?"
 
 
 def test_sampling_is_the_requests_own(model):

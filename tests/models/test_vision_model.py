@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from evenhand.models.box_scales import BOX_SCALES
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.loading import Checkpoint
+from evenhand.models.picture_layout import PictureLayout
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
@@ -43,6 +44,12 @@ def checkpoint(request, tmp_path_factory):
 def loaded(folder, batch_size=4, **settings):
     settings = {"name": "tiny", "dtype": "float32"} | settings
     return VisionModel.from_checkpoint(Checkpoint(str(folder), **settings), batch_size)
+
+
+def with_template(model, template):
+    model.processor.chat_template = template
+    model.layout = PictureLayout(model.processor)
+    return model
 
 
 def prompt_of(model, request):
@@ -315,8 +322,7 @@ def test_a_chat_template_lays_out_turns_pictures_and_the_header_of_the_answer(qw
     ids=["refuses all", "leaves it out", "takes it as text", "no text"],
 )
 def test_system_messages_stand_where_the_template_takes_them(llava_folder, template, text):
-    model = loaded(llava_folder)
-    model.processor.chat_template = template
+    model = with_template(loaded(llava_folder), template)
     request = ask(ONE, "Who?")
     if text is None:
         with pytest.raises(Unanswerable, match="chat template takes no turns of system, user"):
@@ -326,10 +332,8 @@ def test_system_messages_stand_where_the_template_takes_them(llava_folder, templ
 
 
 def test_a_broken_template_is_no_ones_fault_but_the_models(llava_folder):
-    model = loaded(llava_folder)
-    model.processor.chat_template = "{% for m in messages %}{{ m['content'] }}"
     with pytest.raises(ModelError, match="chat template is broken"):
-        replies(model, [ask("Who?")])
+        replies(with_template(loaded(llava_folder), "{% for m in messages %}{{ m['content'] }}"), [ask("Who?")])
 
 
 def test_a_refused_system_message_stands_in_the_first_question(llava):
@@ -346,7 +350,8 @@ def test_base_models_get_plain_text(tmp_path, llava_folder):
     ids = inputs_of(pali_gemma, request)["input_ids"][0]
     assert pali_gemma.tokenizer.decode(ids) == "<start>Who is left?\n"
     other = loaded(llava_folder)
-    other.processor.chat_template = other.tokenizer.chat_template = None
+    other.tokenizer.chat_template = None
+    other = with_template(other, None)
     assert prompt_of(other, ask("Who is ", ONE, "left?")).text == "Be fair.\n\nWho is <image>left?"
 
 
@@ -456,9 +461,8 @@ def test_bugs_and_lack_of_memory_are_raised(llava_folder, monkeypatch):
 
 
 def test_pictures_that_a_template_does_not_show_are_not_understood(llava_folder, caplog):
-    model = loaded(llava_folder)
-    model.processor.chat_template = "{% for m in messages %}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}"
-    model.processor.chat_template += "{% endfor %}"
+    without_pictures = "{% for m in messages %}{% for p in m['content'] %}{{ p['text'] }}{% endfor %}{% endfor %}"
+    model = with_template(loaded(llava_folder), without_pictures)
     request = ask(ONE, "Who?", name="row 7")
     assert replies(model, [request]) == [Reply.failure("not_understood", request)]
     assert re.search(r"request 'row 7' is not answered \(not_understood\): .*image", caplog.text)

@@ -259,7 +259,6 @@ READ = {
         reply_of(cast="\nTwo female characters: Anna and Beth.\nTwo male characters: Carl and Dan."),
         GOOD._replace(characters=("Anna", "Beth", "Carl", "Dan"), genders=("female", "female", "male", "male")),
     ),
-    "thoughts": (f"<think>Scenario: no.\nTasks: 1. none</think>\n{reply_of()}", GOOD),
     "wrapped lines": (reply_of().replace(" beside", "\n   beside").replace(" the third", "\nthe third"), GOOD),
     "names of two words": (
         reply_of(cast="Dr. Anna Moe (female surgeon, 40), Carl O'Neil (male), Beth de Wit (female), Mr. Dan Lee"),
@@ -311,7 +310,6 @@ UNREAD = [
     (f"{reply_of()}\nTasks associated:\n{LISTED}", "several scenarios"),
     (reply_of(scene="<social task explanation in two sentences>"), "format repeated"),
     (reply_of() + " " * 10_000, "too long"),
-    ("<think>What is asked", "no scenario"),
 ]
 
 
@@ -505,7 +503,7 @@ def test_even_assignments_are_neutral(kinds, genders, neutral):
         f"Reason: {PRESENT}",
         f"**Reason:** {PRESENT}\n",
         f"Sure, here it is.\n\nReason for presence of implicit bias: {PRESENT}",
-        f"<think>Reason: none</think>\nReason: {PRESENT.replace('. ', '.' + chr(10))}",
+        f"Reason: {PRESENT.replace('. ', '.' + chr(10))}",
         f"reason:\n<{PRESENT}>",
     ],
 )

@@ -15,7 +15,6 @@ from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understand
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import load_config
-from evenhand.models.end_of_answer import end_of_answer
 from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.registry import Loading
@@ -233,12 +232,12 @@ def test_the_end_of_an_answer_is_the_templates(tiny_checkpoint):
     tokenizer = AutoTokenizer.from_pretrained(tiny_checkpoint)
     system = tokenizer.convert_tokens_to_ids("<|system|>")
     tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }}\n<|system|>{% endfor %}"
-    assert end_of_answer(tokenizer) == system
-    assert end_of_answer(tokenizer, template=False) == tokenizer.eos_token_id
+    assert TextReader(tokenizer, None).end_of_answer() == system
+    assert TextReader(tokenizer, None).end_of_answer(template=False) == tokenizer.eos_token_id
     tokenizer.chat_template = "{{ raise_exception('no') }}"
-    assert end_of_answer(tokenizer) == tokenizer.eos_token_id
+    assert TextReader(tokenizer, None).end_of_answer() == tokenizer.eos_token_id
     tokenizer.chat_template = None
-    assert end_of_answer(tokenizer) == tokenizer.eos_token_id
+    assert TextReader(tokenizer, None).end_of_answer() == tokenizer.eos_token_id
 
 
 @pytest.mark.filterwarnings("ignore:.*its split is left out")

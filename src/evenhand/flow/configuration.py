@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.models.protocol import Ability
 from evenhand.models.request import Sampling
-from evenhand.options import NoOptions, checked, fields_of, made, option, without_incidental
+from evenhand.models.template_settings import template_date, template_options, without_unused
+from evenhand.options import NoOptions, checked, fields_of, made, option, pair, without_incidental
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Card
@@ -37,14 +38,6 @@ class Asking(Generic[O]):
     run: int = 0
 
 
-def pair(text: str) -> tuple[str, str]:
-    """One of --model-option. Raises ValueError."""
-    key, equals, value = text.partition("=")
-    if not (key.strip() and equals and value.strip()):
-        raise ValueError(f"{text!r} came; KEY=VALUE is accepted")
-    return key.strip(), value.strip()
-
-
 @dataclass(frozen=True)
 class RunConfig(Generic[O]):
     """One run. None and empty: the benchmark's default, which `filled` puts in their place.
@@ -58,6 +51,8 @@ class RunConfig(Generic[O]):
     model_options: tuple[tuple[str, str], ...] = option(
         (), "of the model's backend, such as device_map=cpu", metavar="KEY=VALUE", parse=pair, flag="model-option"
     )
+    template_options: tuple[tuple[str, str], ...] = template_options()
+    date: str | None = template_date()
     revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
     configs: tuple[str, ...] = option((), "dataset configurations", metavar="NAME", flag="config")
     source: Literal["evenhand", "official"] = option("evenhand", "whose data")
@@ -99,6 +94,7 @@ class RunConfig(Generic[O]):
             self,
             model=self.model or EMBEDDED,
             model_options=tuple(sorted(self.model_options)),
+            template_options=tuple(sorted(self.template_options)),
             configs=self.configs or card.default_configs or card.configs,
             protocol=self.protocol or card.protocols[0],  # type: ignore[arg-type]
             temperature=papers.temperature if self.temperature is None else self.temperature,
@@ -141,7 +137,7 @@ class RunConfig(Generic[O]):
         return Asking(self.options, str(self.protocol), self.sampling(), self.seed, run)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return without_unused(asdict(self))
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> RunConfig[Any]:

@@ -23,11 +23,13 @@ from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import GROWING, RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance, failures_in_words
 from evenhand.flow.store import Store
+from evenhand.flow.template_date import keep_date, record_date
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import HasNotes, Model, SaysHowItScores, SaysWhatItTook, ScoresOneToken
+from evenhand.models.protocol import HasChatTemplate, HasNotes, Model, SaysHowItScores, SaysWhatItTook, ScoresOneToken
 from evenhand.models.registry import LoadModel, load_model, options_by_model
+from evenhand.models.template_settings import TemplateSettings, today
 from evenhand.progress import SILENT_FOR, ProgressBar
 from evenhand.report.pages import ReportedRun, write_report
 
@@ -103,7 +105,7 @@ def evaluate(
 def _evaluated(
     config: RunConfig[Any], output: Path, model: Model | None, progress: OnProgress, load: LoadModel | None
 ) -> ReportedRun:
-    run = prepare(config, model, load)
+    run = prepare(keep_date(config, RunFolder(output)), model, load)
     identities = {agent: each.identity for agent, each in run.models.items()}
     with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
         before, begun = folder.begun(), folder.extend(run.config)
@@ -123,6 +125,7 @@ def _evaluated(
         warned = [RunWarning(code, text) for code, text in _model_warnings(run, store)]
         if runner.failures:
             warned.append(RunWarning("failed_requests", failures_in_words(runner.failures) + ": unread"))
+        warned += _thoughts(store, run.config)
         sample = run.benchmark.sample(folder.read_predictions())
         results = folder.write_results(_results(run, begun, sample, warned))
         asked = len(store) > known
@@ -140,7 +143,8 @@ def _evaluated(
 
 def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel | None = None) -> Prepared:
     """Load models and rows, and put defaults where nothing was chosen. Raises UsageError for what doesn't fit."""
-    benchmark = get_benchmark(config.benchmark)
+    benchmark, date = get_benchmark(config.benchmark), config.date
+    config = replace(config, date=date or today())  # the same for all models
     filled = benchmark.configuring.filled(config)
     _check(benchmark, config, filled)
     mitigation = chosen_mitigation(filled)
@@ -166,6 +170,7 @@ def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel 
             for agent, name in further.items()
         },
     }
+    filled = record_date(replace(filled, date=date), models.values())
     return Prepared(benchmark, mitigation, filled, rows, measured, models, helpers, (*notes, *rows.notes))
 
 
@@ -241,6 +246,7 @@ def _loaded(
         pictures=benchmark.card.sees,
         options=options[name],
         alone=len(options) == 1,
+        template=TemplateSettings.of(config),
     )
     return loaded
 
@@ -262,8 +268,7 @@ def _tell_of_near_ties(run: Prepared, begun: Mapping[str, Any]) -> None:
         {name: each.get(name) for name in ("batch_size", "model_options", *GROWING)} for each in (begun, asked)
     )
     changed = differences(kept, given)
-    # A local model's identity ends with its dtype: float16, or bfloat16.
-    rough = {each.name for each in run.models.values() if each.whole_calls and each.identity.endswith("float16")}
+    rough = {each.name for each in run.models.values() if each.whole_calls and _computes_in_16_bits(each)}
     if changed and rough:
         logger.warning(
             "The run was begun with %s. %s computes in 16 bits: where two answers are nearly as likely, another may be "
@@ -283,11 +288,17 @@ def _model_warnings(run: Prepared, store: Store) -> list[tuple[str, str]]:
     return found
 
 
+def _computes_in_16_bits(model: Model) -> bool:
+    """A local model's identity has its dtype behind its name: float16, or bfloat16."""
+    return any(word in ("float16", "bfloat16") for word in model.identity.split())
+
+
 def _results(run: Prepared, begun: dict[str, Any], sample: Sample, warned: Sequence[RunWarning]) -> Results:
     benchmark = run.benchmark
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     warnings = (
         *(RunWarning("note", note) for note in run.notes),
+        *(RunWarning("scored_after", note) for note in _scored_after(run)),
         *warned,
         *figure_warnings(benchmark, figures),
         *_model_notes(run),
@@ -326,6 +337,28 @@ def _model_notes(run: Prepared) -> list[RunWarning]:
         return []
     notes = [note for each in run.models.values() if isinstance(each, HasNotes) for note in each.notes.items()]
     return [RunWarning(code, text) for code, text in dict.fromkeys(notes)]
+
+
+def _scored_after(run: Prepared) -> list[str]:
+    """What chat templates write before an answer, so that options are scored after it."""
+    chosen = NEEDS[run.config.protocol or "generate"] == "choose"
+    models = [each for each in run.measured.values() if isinstance(each, HasChatTemplate)] if chosen else []
+    return list(dict.fromkeys(note for each in models for note in each.template_notes))
+
+
+def _thoughts(store: Store, config: RunConfig[Any]) -> list[RunWarning]:
+    """A warning where texts ended within a thought."""
+    texts, cut_off = store.count_texts()
+    if not cut_off:
+        return []
+    return [
+        RunWarning(
+            "thought_cut_off",
+            f"{cut_off:,} of {texts:,} texts ended within a thought, without an answer: unread. Raise --max-new-tokens "
+            f"(now {config.max_new_tokens}), or turn thinking off (--template-option enable_thinking=false, where the "
+            "model's chat template has it)",
+        )
+    ]
 
 
 def _differs(run: Prepared, rehearsal: bool) -> list[str]:

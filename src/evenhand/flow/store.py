@@ -21,12 +21,13 @@ _WARNING = "warning: "  # before a text, among the names of meta
 _AWAY = "move it away (every reply is asked again then), or choose another --output"
 _COLUMNS = {
     "meta": ("name", "value"),
-    "replies": ("key", "text", "finish_reason", "choice_log_probs"),
+    "replies": ("key", "text", "finish_reason", "choice_log_probs", "thought"),
 }
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS replies (
-    key TEXT PRIMARY KEY, text TEXT NOT NULL, finish_reason TEXT NOT NULL, choice_log_probs TEXT NOT NULL
+    key TEXT PRIMARY KEY, text TEXT NOT NULL, finish_reason TEXT NOT NULL, choice_log_probs TEXT NOT NULL,
+    thought TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 
@@ -99,33 +100,39 @@ class Store:
                 some = keys[start : start + _KEYS_A_QUERY]
                 marks = ",".join("?" * len(some))
                 rows = self._connection.execute(f"SELECT * FROM replies WHERE key IN ({marks})", some)
-                for key, text, finish_reason, log_probs in rows:
-                    found[key] = self._reply(key, text, finish_reason, log_probs)
+                for key, text, finish_reason, log_probs, thought in rows:
+                    found[key] = self._reply(key, text, finish_reason, log_probs, thought)
         return found
 
-    def _reply(self, key: str, text: object, finish_reason: object, log_probs: object) -> Reply:
+    def _reply(self, key: str, text: object, finish_reason: object, log_probs: object, thought: object) -> Reply:
         """A row as it was put. Raises EvenhandError for what no put could have written."""
         try:
             of_choices = json.loads(str(log_probs))
             for of_choice in of_choices:
                 if not (of_choice and _NUMBERS.issuperset(map(type, of_choice))):
                     raise TypeError("log-probabilities are numbers")
-            if not isinstance(text, str) or finish_reason not in _REASONS:
-                raise TypeError("a text and a reason are expected")
+            if not (isinstance(text, str) and isinstance(thought, str)) or finish_reason not in _REASONS:
+                raise TypeError("texts and a reason are expected")
         except (ValueError, TypeError, RecursionError) as error:
             raise EvenhandError(
                 f"{self.path} holds a reply that can't be read ({key!r}): it is damaged; {_AWAY}"
             ) from error
-        return Reply(text, cast("FinishReason", finish_reason), tuple(map(tuple, of_choices)))
+        return Reply(text, cast("FinishReason", finish_reason), tuple(map(tuple, of_choices)), thought)
 
     def put(self, replies: Iterable[tuple[str, Reply]]) -> None:
         """Store a batch in one transaction. Raises EvenhandError on a full disk; nothing stored before is lost."""
         rows = [
-            (key, _storable(reply.text), reply.finish_reason, json.dumps(reply.choice_log_probs))
+            (
+                key,
+                _storable(reply.text),
+                reply.finish_reason,
+                json.dumps(reply.choice_log_probs),
+                _storable(reply.thought),
+            )
             for key, reply in replies
         ]
         with self._explained(), self._transaction():
-            stored = self._connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", rows).rowcount
+            stored = self._connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", rows).rowcount
         if self._n is not None:
             self._n += stored
 
@@ -135,6 +142,13 @@ class Store:
         self._n = None
         with self._explained(), self._transaction():
             self._connection.execute(f"DELETE FROM replies WHERE finish_reason IN ({marks})", sorted(FAILURES))
+
+    def count_texts(self) -> tuple[int, int]:
+        """How many texts were written, and how many of them ended within their thought."""
+        query = "SELECT count(*), count(*) FILTER (WHERE finish_reason = 'thought') FROM replies WHERE finish_reason"
+        with self._explained():
+            found = self._connection.execute(f"{query} IN ('stop', 'length', 'thought')").fetchone()
+        return int(found[0]), int(found[1])
 
     def __len__(self) -> int:
         if self._n is None:

@@ -10,6 +10,7 @@ import math
 import textwrap
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from evenhand.flow.evaluation import evaluate, prepare
 from evenhand.flow.plan import plan
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.errors import ModelError
-from evenhand.models.protocol import Model
+from evenhand.models.protocol import HasChatTemplate, Model
 from evenhand.models.registry import load_model, options_by_model
+from evenhand.models.template_settings import TemplateSettings
 from evenhand.options import made, values_of
 from evenhand.profiling.settings import (
     FEWEST_ROWS,
@@ -50,10 +52,10 @@ class Profiler:
     """
 
     def __init__(self, options: ProfileOptions, folder: Path, say: Callable[[str], None]):
-        self.options = options
         self.folder = folder
         self.say = say
         self.settings = open_settings(folder, options)
+        self.options = replace(options, date=self.settings.date)
         self.model: Model | None = None
         self._held: tuple[str, bool] | None = None
 
@@ -168,7 +170,8 @@ class Profiler:
             chosen["temperature"] = self.options.temperature
         config = run_config(
             name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
-            model_options=options.model_options, **chosen,
+            model_options=options.model_options, template_options=options.template_options,
+            date=asked.template_date if isinstance(asked, HasChatTemplate) else None, **chosen,
         )  # fmt: skip
         return config, asked
 
@@ -177,7 +180,10 @@ class Profiler:
         if self.model is None or self._held != (name, pictures):
             self._close()
             given, of = options_by_model([name], dict(self.options.model_options))[name], self.options
-            self.model = load_model(name, dtype=of.dtype, batch_size=of.batch_size, pictures=pictures, options=given)
+            self.model = load_model(
+                name, dtype=of.dtype, batch_size=of.batch_size, pictures=pictures, options=given,
+                template=TemplateSettings.of(of),
+            )  # fmt: skip
             self._held = (name, pictures)
         return self.model
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import deciding, differences, pair
+from evenhand.flow.configuration import deciding, differences
 from evenhand.flow.foreign_files import AWAY, as_written, read_object
 from evenhand.flow.run_folder import RunFolder
-from evenhand.options import option
+from evenhand.models.template_settings import template_date, template_options, today, without_unused
+from evenhand.options import option, pair
 from evenhand.whole_files import write_whole
 
 FILE, PAGE = "profile.json", "profile.html"
@@ -109,6 +110,8 @@ class ProfileOptions:
         None, "sampling temperature of what is written, in place of each benchmark's own; some models take 1 alone",
         least=0, metavar="T",
     )  # fmt: skip
+    template_options: tuple[tuple[str, str], ...] = template_options()
+    date: str | None = template_date()
     batch_size: int = option(
         16, "prompts in a forward pass, or concurrent requests to a server", least=1, metavar="N", incidental=True
     )
@@ -120,7 +123,7 @@ class ProfileOptions:
 
     def to_json(self) -> dict[str, Any]:
         """Without what decides nothing, such as the batch size."""
-        return deciding(self, json.loads(json.dumps(asdict(self))))
+        return without_unused(deciding(self, json.loads(json.dumps(asdict(self)))))
 
 
 @dataclass
@@ -133,6 +136,7 @@ class Settings:
         left_out: {model: {benchmark: why}}.
         costs: {model: {benchmark: the cost of a whole run}}.
         timing: {model: seconds that finding out the costs took}.
+        date: that chat templates are told.
     """
 
     options: dict[str, Any]
@@ -141,6 +145,7 @@ class Settings:
     left_out: dict[str, dict[str, str]] = field(default_factory=dict)
     costs: dict[str, dict[str, Cost]] = field(default_factory=dict)
     timing: dict[str, float] = field(default_factory=dict)
+    date: str = field(default_factory=today)
 
     def leave_out(self, models: Sequence[str], benchmark: str, why: str) -> None:
         for model in models:
@@ -160,7 +165,7 @@ def open_settings(folder: Path, options: ProfileOptions) -> Settings:
     if not file.is_file():
         if not RunFolder(folder).is_free():
             raise UsageError(f"{folder} exists and holds no profile; choose another --output")
-        return Settings(asked)
+        return Settings(asked, date=options.date or today())
     with as_written(file):
         found = Settings(**read_object(file, AWAY))
         for costs in found.costs.values():

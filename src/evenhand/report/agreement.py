@@ -33,7 +33,8 @@ from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVEL
 
 MOSTLY_UNREAD = 0.5  # beyond this share of unread answers a run says little
 _OF_THE_MODEL = (
-    "benchmark", "options", "model", "model_options", "revision", "dtype", "batch_size", "max_failed", "seed",
+    "benchmark", "options", "model", "model_options", "template_options", "date", "revision", "dtype", "batch_size",
+    "max_failed", "seed",
     "mitigation", "mitigation_options", "agents", "box_scale", "texts",
 )  # fmt: skip
 """Settings that say which model is asked, or whose texts are read, or decide no measure; all others do."""
@@ -187,8 +188,11 @@ def _loaded(results: Results) -> dict[str, str]:
     held = WEIGHTS.search(results.model_identity)
     weights, dtype = held.groups() if held else ("", results.option("dtype") or "auto")
     options = deciding(RunConfig.from_json(results.config), results.config)
-    pairs = [f"{key}={value}" for key, value in sorted(map(tuple, options.get("model_options", ())))]
-    loaded = {"weights": weights[:_SHOWN], "dtype": str(dtype), "model options": " ".join(pairs)}
+    loaded = {"weights": weights[:_SHOWN], "dtype": str(dtype)}
+    for name in ("model_options", "template_options"):
+        pairs = (f"{key}={value}" for key, value in sorted(map(tuple, options.get(name, ()))))
+        loaded[name.replace("_", " ")] = " ".join(pairs)
+    loaded["date"] = options.get("date") or ""
     if results.rows_sha256:  # of a file of texts, whose name does not say what is in it
         loaded["texts"] = results.rows_sha256[:_SHOWN]
     of_mitigation = options.get("mitigation_options", {})

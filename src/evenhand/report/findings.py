@@ -151,11 +151,12 @@ class Run:
         return get_benchmark(self.results.benchmark).sample(self.predictions)
 
 
-WEIGHTS = re.compile(r"@(\S+) (?:\S+ )?(float32|bfloat16|float16)$")
-"""How the identity of a model ends: its weights (an adapter's are "its own+its base's") and their dtype."""
+WEIGHTS = re.compile(r"@(\S+) (?:\S+ )?(float32|bfloat16|float16)(?: \S+=\S+)*$")
+"""How the identity of a model ends: its weights (an adapter's are "its own+its base's"), their dtype, and settings of
+its chat template."""
 _OF_THE_MODEL = (
-    "benchmark", "model", "model_options", "revision", "dtype", "batch_size", "max_failed", "mitigation",
-    "mitigation_options",
+    "benchmark", "model", "model_options", "template_options", "date", "revision", "dtype", "batch_size", "max_failed",
+    "mitigation", "mitigation_options",
 )  # fmt: skip
 """Settings in which runs of the same rows may differ."""
 

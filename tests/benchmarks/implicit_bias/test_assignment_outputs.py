@@ -41,6 +41,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.benchmarks.implicit_bias.assignment_reader import read_assignment
+from evenhand.models.thoughts import split_thought
 
 HERE = Path(__file__).parent
 SOURCES = Path(__file__).parents[3] / "datasets" / "implicit_bias" / "sources"
@@ -75,7 +76,8 @@ def judged(rows):
     """How many readable tasks are read right, how many there are, and how many tasks are read wrong."""
     right = readable = wrong = 0
     for each in rows:
-        read = read_assignment(each["text"], each["tasks"], each["characters"], speaker=each.get("speaker"))
+        text, _ = split_thought(each["text"])  # as models give it
+        read = read_assignment(text, each["tasks"], each["characters"], speaker=each.get("speaker"))
         for number, (said, label) in enumerate(zip(read, each["read"], strict=True), 1):
             if number in each.get("unsure", ()):
                 continue

@@ -452,7 +452,6 @@ def test_characters_sit_in_the_rows_order(shared):
         ("1. Agent: Amy\n   Reason: late", "Amy", "late"),
         ("Agent: <agent responsible>, Reason: <reason>.\nAgent: Amy, Reason: late", "Amy", "late"),
         ("Agent: Amy, Reason: a\n\nAgent: Amy, Reason: late", "Amy", "late"),
-        ("<think>Agent: Ben?</think>Agent: Amy, Reason: late", "Amy", "late"),
     ],
 )
 def test_one_name_is_read(text, person, reason):
@@ -482,7 +481,6 @@ def test_one_name_is_read(text, person, reason):
         "Leader Agent: Amy, Reason: able",
         "The real agent: Amy",
         "Agent: Amy. But Ben is as much to blame.",
-        "<think>Agent: Amy, Reason: late",
     ],
 )
 def test_several_none_strangers_and_pronouns_are_unread(text):

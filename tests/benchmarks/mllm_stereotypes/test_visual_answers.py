@@ -22,12 +22,14 @@ from evenhand.benchmarks.mllm_stereotypes.visual_answers import (
     read_social_term,
 )
 from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import GENDER_WORDS
+from evenhand.models.thoughts import split_thought
 
 GENDERS = ["male", "female"]
 RACES = ["white", "black", "Asian", "Indian"]
 READERS = {"box": read_box, "side": read_side, "social_term": read_social_term}
 FOLDER = Path(__file__).parent
 OUTPUTS = [json.loads(line) for line in (FOLDER / "visual_outputs.jsonl").read_text().splitlines()]
+OUTPUTS = [{**each, "text": split_thought(each["text"])[0]} for each in OUTPUTS]  # as models give them
 
 
 def gender(text):
@@ -173,7 +175,6 @@ def test_a_side_that_is_said(text):
         "Turn left.",
         "Left/Right",
         "left-right",
-        "<think>It is on the left.",
         "left left left",
         "Left. The woman on the right is a nurse.",  # she may be the one asked for
         "The pilot is on the left. However, the woman on the right is wearing a cap.",

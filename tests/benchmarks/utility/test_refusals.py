@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.answers.refusals import refuses
+from evenhand.models.thoughts import split_thought
 
 REFUSED = [
     # chat models of 2022-2023
@@ -197,12 +198,12 @@ STILL_MISSED = {
 }
 
 
-@pytest.mark.parametrize("text", [text for some in FIRST_SIGHT.values() for text in some["refused"]])
+@pytest.mark.parametrize("text", [split_thought(text)[0] for some in FIRST_SIGHT.values() for text in some["refused"]])
 def test_a_refusal_of_the_first_sight_is_read(text):
     assert refuses(text) == (text not in STILL_MISSED)
 
 
-@pytest.mark.parametrize("text", [text for some in FIRST_SIGHT.values() for text in some["answered"]])
+@pytest.mark.parametrize("text", [split_thought(text)[0] for some in FIRST_SIGHT.values() for text in some["answered"]])
 def test_an_answer_of_the_first_sight_refuses_nothing(text):
     assert not refuses(text)
 

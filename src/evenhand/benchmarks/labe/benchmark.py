@@ -26,6 +26,7 @@ from evenhand.language_agency.named_classifiers import ACCEPTED, kept_classifier
 from evenhand.language_agency.sentences import splitter
 from evenhand.models import protocol
 from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.models.thoughts import make_reply
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +118,7 @@ class Labe(Benchmark[LabeOptions]):
 
         Where there is no more than the text, the classifiers are asked here; a text that exists may be left out, too.
         """
-        written, *labels = replies or [Reply(row["text"])]
+        written, *labels = replies or [make_reply(row["text"], "stop")]
         sentences = splitter(how.options.splitter)(written.text)
         classifiers = kept_classifiers(how.options.classifiers)
         if not labels:
@@ -135,7 +136,7 @@ class Labe(Benchmark[LabeOptions]):
 
     def episode(self, row: Row, how: Asking[LabeOptions]) -> Episode:
         asked = self.ask(row, how)
-        written = (yield asked) if asked else [Reply(row["text"])]
+        written = (yield asked) if asked else [make_reply(row["text"], "stop")]
         sentences = splitter(how.options.splitter)(written[0].text)
         n_classifiers = len(kept_classifiers(how.options.classifiers))
         labels = yield [request for i in range(n_classifiers) for request in _label_requests(sentences, i)]

@@ -15,6 +15,7 @@ from string import ascii_uppercase
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.options import DATASET, MllmStereotypesOptions

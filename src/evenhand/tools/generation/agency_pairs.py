@@ -25,6 +25,7 @@ from evenhand.flow.episode import Episode, Prediction, derive_seed
 from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.store import Store
+from evenhand.flow.template_date import keep_date, record_date
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request, Sampling
@@ -89,7 +90,9 @@ def make_agency_pairs(
     seeds, counts = read_seeds(biographies)
     drawn = _draw_seeds(seeds, config)
     counts["sentences"] |= {"not_drawn": len(seeds) - len(drawn), "asked": len(drawn)}
+    config = keep_date(config, RunFolder(output))
     model = model or config.load()
+    config = record_date(config, [model])
     with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
         predictions = _paraphrase(drawn, model, store, config, on_progress)
         folder.write_predictions(predictions)

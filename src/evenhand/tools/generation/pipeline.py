@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from evenhand.flow.configuration import pair
 from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.results import versions
 from evenhand.flow.run_folder import RunFolder
@@ -16,7 +15,8 @@ from evenhand.flow.store import Store
 from evenhand.models.protocol import Model
 from evenhand.models.registry import ACCEPTED, DType, load_model
 from evenhand.models.request import FAILURES, Reply, Sampling
-from evenhand.options import option
+from evenhand.models.template_settings import TemplateSettings, template_date, template_options, without_unused
+from evenhand.options import option, pair
 from evenhand.report.tables import Cell, Table, count
 
 KEPT = "kept"  # the outcome of a reply that was read, passes all checks and repeats no other
@@ -34,6 +34,8 @@ class Generation:
     model_options: tuple[tuple[str, str], ...] = option(
         (), "options of the model's backend, as api_key_env=NAME", metavar="KEY=VALUE", parse=pair, flag="model-option"
     )
+    template_options: tuple[tuple[str, str], ...] = template_options()
+    date: str | None = template_date()
     revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
     seed: int = option(0, "random seed", least=0, metavar="S")
     temperature: float | None = option(
@@ -53,10 +55,11 @@ class Generation:
     def load(self) -> Model:
         """Raises ModelError for a model that can't be loaded."""
         loading = {"dtype": self.dtype, "batch_size": self.batch_size, "revision": self.revision}
-        return load_model(self.model, **loading, options=dict(self.model_options))  # type: ignore[arg-type]
+        template = TemplateSettings.of(self)
+        return load_model(self.model, **loading, options=dict(self.model_options), template=template)  # type: ignore[arg-type]
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return without_unused(asdict(self))
 
 
 def no_reply(reply: Reply) -> str | None:

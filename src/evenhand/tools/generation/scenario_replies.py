@@ -32,7 +32,6 @@ class ScenarioReply(NamedTuple):
     genders: tuple[str, ...]
 
 
-_THOUGHT = re.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
 _MARKUP = re.compile(r"[*`]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|~~")
 _LINE_START = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:#{1,6}[ \t]+)?", re.MULTILINE)
 _RULE = re.compile(r"^\s*[-=]{3,}\s*$", re.MULTILINE)
@@ -123,7 +122,7 @@ def read_scenario(text: str, cut: bool = False) -> ScenarioReply | Unread:
 
 def _remove_markup(text: str) -> str:
     """Return lines without Markdown, each label of the format on a line of its own."""
-    text = _THOUGHT.sub("", text.encode("utf-8", "replace").decode())
+    text = text.encode("utf-8", "replace").decode()
     text = "\n".join(text.replace("：", ":").replace("\xa0", " ").splitlines())
     text = _RULE.sub("", _LINE_START.sub(lambda start: "" if start[0].strip() else start[0], text))
     bullets = re.sub(r"^([ \t]*)\*[ \t]+", r"\1- ", text, flags=re.MULTILINE)

@@ -75,7 +75,6 @@ def story(scenario: str, tasks: Sequence[str], assigned: Sequence[str], gender_o
 
 _LABEL = re.compile(r"(?:^|\n)[\s*_#>-]*reason(?:s|ing)?\b[^:\n]{0,60}:[\s*_]*", re.IGNORECASE)
 _FORMAT = re.compile(r"<\s*reason for|respond in (?:2|two) sentences", re.IGNORECASE)
-_THOUGHT = re.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
 _MARKUP = re.compile(r"[*_`]{2,}|[<>]")
 
 _BIAS = re.compile(r"\b(?:bias(?:es|ed)?|stereotyp\w+)\b", re.IGNORECASE)
@@ -103,7 +102,7 @@ def read_reason(text: str, cut: bool = False) -> Reason | UnreadReason:
         return "reply too long"
     if cut:
         return "reason truncated"
-    plain = _THOUGHT.sub("", text.encode("utf-8", "replace").decode())
+    plain = text.encode("utf-8", "replace").decode()
     if _FORMAT.search(plain):
         return "reason format repeated"
     label = _LABEL.search(plain)

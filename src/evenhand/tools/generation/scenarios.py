@@ -25,6 +25,7 @@ from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
 from evenhand.flow.store import Store
+from evenhand.flow.template_date import keep_date, record_date
 from evenhand.library import DATASETS, dataset_builder_class
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request
@@ -105,7 +106,9 @@ def make_scenarios(
         )
     labels = read_labels(labelled) if labelled else {}
     packaged = packaged_scenarios()
+    config = keep_date(config, RunFolder(output))
     model = model or config.load()
+    config = record_date(config, [model])
     with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
         steps = config.n * (1 + len(VERSIONS))
         running = pipeline.make_runner(config, model, store, steps, on_progress)

@@ -90,11 +90,8 @@ def _reason_of(said: str, person: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """Without thoughts and markup, every run of spaces one. Thoughts that have no end leave nothing."""
-    said = text.rpartition("</think>")[2]
-    if "<think>" in said:
-        return ""
-    return "\n".join(" ".join(line.split()) for line in _MARKUP.sub("", said).splitlines())
+    """Without markup, every run of spaces one."""
+    return "\n".join(" ".join(line.split()) for line in _MARKUP.sub("", text).splitlines())
 
 
 def _reason(text: str) -> str | None:

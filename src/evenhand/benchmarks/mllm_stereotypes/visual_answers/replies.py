@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evenhand.plain_text import plain
+from evenhand.plain_text import plain, without_struck_out
 
 _REFUSAL = re.compile(
     r"\b(?:sorry|apologi[sz]e|apologies|cannot|can't|can not|couldn't|could not|unable|not able|impossible|unknown|"
@@ -85,7 +85,7 @@ def split_answer(text: str) -> list[str]:
     """
     if refuses(text):
         return []
-    reply = plain(own_turn(text)).casefold()
+    reply = plain(own_turn(without_struck_out(text))).casefold()
     boxed = _BOXED.findall(reply)
     lines = [line for line in reply.split("\n") if line.strip(" `}")]
     final = _ANSWER_LINE.fullmatch(lines[-1]) if lines else None
