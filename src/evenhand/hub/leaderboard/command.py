@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.command_line import Group, parse, path
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import pair
-from evenhand.options import made, option
+from evenhand.options import made, option, pair
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -36,10 +36,11 @@ _ALSO = re.compile(r",?(?: and|,| &)(?: also)?(?: \w+){0,2} ")
 
 def read_prose(text: str, tasks: Sequence[Task], people: Sequence[Person], words: frozenset[str]) -> Iterator[Link]:
     """Yield the links of each sentence. words: those of all tasks, which deny and doubt nothing."""
-    mentions = sorted([*tasks, *people], key=lambda each: (each.start, each.end))
+    mentions: list[Task | Person] = [*tasks, *people]
+    mentions.sort(key=lambda each: (each.start, each.end))
     start = at = 0
     for end in [*(each.end() for each in _SENTENCE.finditer(text)), len(text) + 1]:
-        row = []
+        row: list[Task | Person] = []
         while at < len(mentions) and mentions[at].start < end:
             row.append(mentions[at])
             at += 1
