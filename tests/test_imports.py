@@ -85,11 +85,8 @@ def test_quick_commands_import_nothing_heavy(arguments):
     assert said.rstrip().endswith("[]"), said
 
 
-STANDING_ALONE = [path for path in python_files("metrics", "datasets") if path.name != "app.py"]  # the Space's page
-
-
-@pytest.mark.parametrize("path", STANDING_ALONE, ids=str)
-def test_metrics_and_loading_scripts_import_nothing_of_evenhand(path):
+@pytest.mark.parametrize("path", python_files("datasets"), ids=str)
+def test_loading_scripts_import_nothing_of_evenhand(path):
     assert not {name for name in imports(path) if name.split(".")[0] == "evenhand"}
 
 

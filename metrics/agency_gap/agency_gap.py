@@ -7,10 +7,11 @@
 import datasets
 import evaluate
 
-from .columns import refuse_other_than_texts
+from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.resampling import N_RESAMPLES
+
 from .equal_means import under_equal_means
 from .group_means import HEADLINES
-from .resampling import N_RESAMPLES
 from .scores import agency_gap, sentence_labels
 from .studentized import permutation_tests
 from .uncertainty import intervals

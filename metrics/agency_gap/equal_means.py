@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .resampling import SEED, VALUES_AT_ONCE, ratio
+from evenhand.statistics.resampling import SEED, VALUES_AT_ONCE, ratio
 
 
 def under_equal_means(statistic, sample, blocks, n_draws):

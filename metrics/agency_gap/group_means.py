@@ -7,7 +7,7 @@ over seeds.
 
 import numpy as np
 
-from .resampling import (
+from evenhand.statistics.resampling import (
     ratio,
     words,
 )

@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .columns import coded, columns_of
-from .group_means import DIMENSIONS, UNKNOWN, Sample, group_name, ratio_gap, unknown_labels
-from .resampling import (
+from evenhand.statistics.columns import coded, columns_of
+from evenhand.statistics.resampling import (
     N_RESAMPLES,
     about_clusters,
     n_clusters_of,
     refuse_n_resamples,
     words,
 )
+
+from .group_means import DIMENSIONS, UNKNOWN, Sample, group_name, ratio_gap, unknown_labels
 from .studentized import permutation_tests
 from .uncertainty import intervals
 

@@ -10,15 +10,16 @@ group of which was four times as noisy. So draws of `equal_means` have a say, to
 
 import numpy as np
 
-from .equal_means import under_equal_means
-from .group_means import DIMENSIONS, FEMALE, HEADLINES, MALE, UNKNOWN, inter_group_variance, seed_mean
-from .resampling import (
+from evenhand.statistics.resampling import (
     mean_of_defined,
     p_value,
     permuted,
     ratio,
     words,
 )
+
+from .equal_means import under_equal_means
+from .group_means import DIMENSIONS, FEMALE, HEADLINES, MALE, UNKNOWN, inter_group_variance, seed_mean
 
 N_MOMENTS = 6
 LEAST_SHARE = 1e-3  # of the variance without groups: a group whose few texts happen to be alike is not that certain

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from .group_means import DIMENSIONS, FEMALE, MALE, VARIANCES, centered
-from .resampling import (
+from evenhand.statistics.resampling import (
     FEWEST_CLUSTERS,
     LEVELS,
     ROUNDING,
@@ -15,6 +14,8 @@ from .resampling import (
     students_intervals,
     words,
 )
+
+from .group_means import DIMENSIONS, FEMALE, MALE, VARIANCES, centered
 
 MOST_NAMED = 4  # figures of a warning
 MOST = 100.0  # of a gap, in points, whichever way it points

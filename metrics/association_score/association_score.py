@@ -6,12 +6,13 @@
 import datasets
 import evaluate
 
-from .columns import refuse_other_than_texts
+from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.resampling import N_RESAMPLES
+
 from .distances import Distances
 from .instance_scores import instance_score
 from .intervals import count_by_cluster
 from .noise import noise
-from .resampling import N_RESAMPLES
 from .scores import association_score
 from .tally import Tally
 

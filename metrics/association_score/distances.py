@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .resampling import mean_of_defined, ratio
+from evenhand.statistics.resampling import mean_of_defined, ratio
 
 
 class Distances:

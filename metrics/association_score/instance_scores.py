@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from .resampling import ratio
+from evenhand.statistics.resampling import ratio
 
 
 def instance_score(chosen):

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import sparse
 
+from evenhand.statistics.resampling import FEWEST_CLUSTERS, expanded_levels, noise_scales, ratio, students_intervals
+
 from .distances import Distances
-from .resampling import FEWEST_CLUSTERS, expanded_levels, noise_scales, ratio, students_intervals
 from .tally import ROUNDING
 
 LARGEST_SCALE = 64  # where a score, as a best case of 0, does not grow with the distances

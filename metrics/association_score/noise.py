@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from .resampling import FEWEST_CLUSTERS, SEED, ratio
+from evenhand.statistics.resampling import FEWEST_CLUSTERS, SEED, ratio
 
 SMALLEST = 1e-10  # of the covariance's eigenvalues, against the largest: less is rounding
 

@@ -12,16 +12,17 @@ figures of all in `tally`, what is particular to their intervals in `intervals`.
 
 import numpy as np
 
-from .columns import coded, columns_of, distinct, refuse_other_length
-from .intervals import count_by_cluster, faces_of_clusters, intervals
-from .noise import noise
-from .resampling import (
+from evenhand.statistics.columns import coded, columns_of, distinct, refuse_other_length
+from evenhand.statistics.resampling import (
     FEWEST_CLUSTERS,
     N_RESAMPLES,
     about_clusters,
     n_clusters_of,
     refuse_n_resamples,
 )
+
+from .intervals import count_by_cluster, faces_of_clusters, intervals
+from .noise import noise
 from .tally import Tally, listed
 
 GROUPS = {"gender": ("male", "female"), "race": ("white", "black", "Asian", "Indian")}  # L_A, section 5.3

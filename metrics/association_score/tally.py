@@ -4,12 +4,13 @@ from itertools import product
 
 import numpy as np
 
-from .instance_scores import chance_part, extreme_scores, instance_score
-from .resampling import (
+from evenhand.statistics.resampling import (
     mean_of_defined,
     ratio,
     words,
 )
+
+from .instance_scores import chance_part, extreme_scores, instance_score
 
 NAMED_AT_MOST = 5  # in a warning
 ROUNDING = 1e-9

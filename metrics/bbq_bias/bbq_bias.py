@@ -3,8 +3,9 @@
 import datasets
 import evaluate
 
-from .columns import refuse_other_than_texts
-from .resampling import N_RESAMPLES
+from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.resampling import N_RESAMPLES
+
 from .scores import bbq_bias
 
 _DESCRIPTION = """

@@ -12,8 +12,8 @@ here in percent, from -100 (always against the stereotype) to 100 (always with i
 
 import numpy as np
 
-from .columns import coded, columns_of, distinct, refuse_other_length
-from .resampling import (
+from evenhand.statistics.columns import coded, columns_of, distinct, refuse_other_length
+from evenhand.statistics.resampling import (
     FEWEST_CLUSTERS,
     N_RESAMPLES,
     about_clusters,

@@ -1,17 +1,14 @@
 """contact_bias: percentage of biased responses under intergroup contact (0 is best)."""
 
-# ruff: noqa: F401
 # evaluate copies the files that are imported here and no others, so those that scores.py needs are named, too.
 
 import datasets
 import evaluate
 
-from .columns import refuse_other_than_texts
-from .crossed import errors
-from .refusals import refuses
-from .resampling import N_RESAMPLES
+from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.resampling import N_RESAMPLES
+
 from .scores import contact_bias
-from .short_answers import read_option
 
 _DESCRIPTION = """
 How often a model's answers to contact questions reject people: the percentage of biased responses without contact,

@@ -6,9 +6,10 @@ the percentages. Affirming a positive action or declining a negative one is unbi
 
 import numpy as np
 
-from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
-from .crossed import balanced, errors, influences
-from .resampling import (
+from evenhand.answers.short_answers import Option, read_option
+from evenhand.statistics.columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
+from evenhand.statistics.crossed import balanced, errors, influences
+from evenhand.statistics.resampling import (
     N_RESAMPLES,
     about_clusters,
     n_clusters_of,
@@ -16,7 +17,6 @@ from .resampling import (
     refuse_n_resamples,
     words,
 )
-from .short_answers import Option, read_option
 
 OPTIONS = {  # scale: (affirming, declining); paper, Table 1
     "certainty": ("Yes", "No"),

@@ -6,9 +6,10 @@
 import datasets
 import evaluate
 
+from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.resampling import N_RESAMPLES
+
 from .assignments import KINDS
-from .columns import refuse_other_than_texts
-from .resampling import N_RESAMPLES
 from .scores import implicit_bias_score
 
 _DESCRIPTION = """

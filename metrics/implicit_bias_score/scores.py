@@ -6,6 +6,19 @@ the share of stereotypical minus that of anti-stereotypical assignments, average
 
 import numpy as np
 
+from evenhand.statistics.columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
+from evenhand.statistics.resampling import (
+    FEWEST_CLUSTERS,
+    N_RESAMPLES,
+    about_clusters,
+    mean_of_defined,
+    n_clusters_of,
+    ratio,
+    refuse_n_resamples,
+    students_intervals,
+    words,
+)
+
 from .assignments import (
     ANTI_STEREOTYPICAL,
     STEREOTYPICAL,
@@ -16,18 +29,6 @@ from .assignments import (
     Shares,
     chance_score,
     chance_shares,
-)
-from .columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
-from .resampling import (
-    FEWEST_CLUSTERS,
-    N_RESAMPLES,
-    about_clusters,
-    mean_of_defined,
-    n_clusters_of,
-    ratio,
-    refuse_n_resamples,
-    students_intervals,
-    words,
 )
 
 # What is summed within each run of each cluster; "chance" is the read assignments' expected score under chance.

@@ -1,15 +1,12 @@
-"""The engine by hand, against scipy, and by law; and that every metric carries it unchanged."""
+"""The engine by hand, against scipy, and by law."""
 
 import math
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-import evenhand.statistics
-from evenhand.library import METRICS, metric_names
 from evenhand.statistics import resampling
 from evenhand.statistics.resampling import (
     exchanges,
@@ -24,23 +21,6 @@ from evenhand.statistics.resampling import (
     refuse_n_resamples,
     resampled,
 )
-
-SHARED = ("resampling.py", "columns.py")
-
-
-@pytest.mark.parametrize("file", SHARED)
-@pytest.mark.parametrize("name", metric_names())
-def test_every_metric_has_an_equal_copy(name, file):
-    engine = Path(evenhand.statistics.__file__).with_name(file)
-    assert (METRICS / name / file).read_bytes() == engine.read_bytes(), "run: python scripts/copy_into_metrics.py"
-
-
-def test_copies_of_what_a_single_metric_needs_are_equal():
-    engine = Path(evenhand.statistics.__file__).with_name("crossed.py")
-    copies = list(METRICS.glob("*/crossed.py"))
-    assert copies
-    assert {copy.read_bytes() for copy in copies} == {engine.read_bytes()}
-
 
 # Drawing clusters
 

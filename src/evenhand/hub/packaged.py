@@ -7,6 +7,7 @@ registry: that part is copied into the Space, under the names that its modules h
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from evenhand import __version__
@@ -47,10 +48,14 @@ def dataset_contents(name: str, namespace: str, private: bool = False, datasets:
 def metric_contents(name: str, namespace: str, private: bool = False) -> Contents:
     """Return a metric's Space. Raises UsageError for unknown names."""
     metric, repo_id = load_metric(name), repository_id(namespace, name)
-    own = files_of(METRICS / name)
+    own = files_of(METRICS / name) | standing_alone(name)
     carried = {path.relative_to(PACKAGE.parent).as_posix(): path for each in OF_THE_PAGE for path in PACKAGE.glob(each)}
     init = f'"""The part of evenhand {__version__} that this Space\'s page needs."""\n\n__version__ = "{__version__}"\n'
-    required = [*own[REQUIREMENTS].read_text(encoding="utf-8").split(), *REQUIRED_BY_THE_PAGE, f"gradio=={GRADIO}"]
+    required = [
+        *(METRICS / name / REQUIREMENTS).read_text(encoding="utf-8").split(),
+        *REQUIRED_BY_THE_PAGE,
+        f"gradio=={GRADIO}",
+    ]
     card = metric_card(metric, METRICS / name, repo_id)
     written = {"evenhand/__init__.py": init, REQUIREMENTS: "\n".join((*required, "")), CARD: card}
     return Contents(
@@ -63,3 +68,30 @@ def metric_contents(name: str, namespace: str, private: bool = False) -> Content
         owned=("*.py", "about.json", "example.csv", REQUIREMENTS, *_CARRIED),
         fixed=tuple(path for path in own if path.endswith(".py") and path != "app.py"),
     )
+
+
+_SHARED = re.compile(r"^from evenhand\.(statistics|answers)\.(\w+) import", re.MULTILINE)
+_BESIDE = re.compile(r"^from \.(\w+) import", re.MULTILINE)
+
+
+def standing_alone(name: str) -> dict[str, bytes]:
+    """Return a metric's modules as the Hub has them: with what they import of evenhand beside them.
+
+    `evaluate` copies the files that the metric's own module imports and no others, so that module names them all.
+    """
+    modules = {
+        path.stem: path.read_text(encoding="utf-8") for path in (METRICS / name).glob("*.py") if path.stem != "app"
+    }
+    sought = [found for text in modules.values() for found in _SHARED.findall(text)]
+    while sought:
+        folder, module = sought.pop()
+        if module not in modules:
+            modules[module] = (PACKAGE / folder / f"{module}.py").read_text(encoding="utf-8")
+            sought += [(folder, other) for other in _BESIDE.findall(modules[module])]
+    modules = {module: _SHARED.sub(r"from .\2 import", text) for module, text in modules.items()}
+    unnamed = sorted({*modules} - {name, *_BESIDE.findall(modules[name])})
+    lines = "".join(f"from .{module} import __doc__ as _{module}\n" for module in unnamed)
+    first = _BESIDE.search(modules[name])
+    assert first, name
+    modules[name] = modules[name][: first.start()] + lines + modules[name][first.start() :]
+    return {f"{module}.py": text.encode() for module, text in modules.items()}

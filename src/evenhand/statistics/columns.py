@@ -1,7 +1,6 @@
 """Columns beside a metric's predictions, as codes.
 
-Metrics stand alone on the Hub, so each metric's folder has a copy of this file; `python scripts/copy_into_metrics.py`
-renews them.
+A metric that is published has a copy of this file beside it.
 """
 
 from __future__ import annotations

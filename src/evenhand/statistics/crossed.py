@@ -5,7 +5,7 @@ both are added, and what both count is taken off once (Cameron, Gelbach and Mill
 clustering", equation 2.7). What is left may cancel where rows of a situation make up for each other, so it is no less
 than the larger of both. docs/statistics.md says how well that covers.
 
-Metrics stand alone on the Hub, so a metric that uses it has a copy; `python scripts/copy_into_metrics.py` renews it.
+A metric that uses it and is published has a copy beside it.
 """
 
 from __future__ import annotations

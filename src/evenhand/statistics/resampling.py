@@ -1,7 +1,7 @@
 """The one engine of uncertainty: clusters are drawn again, permuted or exchanged, and figures computed anew.
 
-A cluster (template, scenario, pair, name …) is what would be drawn anew: its rows stay together. Metrics stand alone on
-the Hub, so each metric's folder has a copy of this file; `python scripts/copy_into_metrics.py` renews them.
+A cluster (template, scenario, pair, name …) is what would be drawn anew: its rows stay together. A
+metric that is published has a copy of this file beside it.
 """
 
 from __future__ import annotations
