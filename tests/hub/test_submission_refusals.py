@@ -6,7 +6,7 @@ import pytest
 from huggingface_hub import EvalResultEntry
 
 from evenhand.errors import UsageError
-from evenhand.hub.submission.eval_results import check_entries
+from evenhand.hub.submission.eval_results import dump_files
 from evenhand.hub.submission.figures import distances
 from evenhand.hub.submission.finished_run import shown
 from evenhand.hub.submission.validation import checked_date
@@ -181,9 +181,9 @@ def entry(**changes):
 
 
 def test_duplicate_entries():
-    check_entries([entry(), entry(task_id="letter")])
+    dump_files([entry(), entry(task_id="letter")])
     with pytest.raises(UsageError, match="is there twice"):
-        check_entries([entry(), entry(value=0.6)])
+        dump_files([entry(), entry(value=0.6)])
 
 
 @pytest.mark.parametrize(

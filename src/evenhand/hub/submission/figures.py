@@ -73,16 +73,14 @@ def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[st
     whole = run.results.figures.row(main.key)
     if main.submitted is None and whole.figure in declared and whole not in rows:
         rows.append(whole)
-
-    def name_task(row: FigureRow) -> str:
+    found = []
+    for row in rows:
         if missing and not row.groups:
-            return "-".join(configs) if row.headline else ""
-        return benchmark.publishing.task(row.groups, configs, benchmark.card)
-
-    try:
-        found = [SubmittedFigure(declared[row.figure], row, task) for row in rows if (task := name_task(row))]
-    except UsageError as error:
-        raise UsageError(f"{run.name}: {error}") from error
+            task = "-".join(configs) if row.headline else ""
+        else:
+            task = benchmark.publishing.task(row.groups, configs, benchmark.card)
+        if task:
+            found.append(SubmittedFigure(declared[row.figure], row, task))
     if not found:
         raise UsageError(f"{run.name}: {run.results.benchmark} has no headline figure; leave this run out")
     return found, missing
