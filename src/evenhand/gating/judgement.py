@@ -121,11 +121,20 @@ def _judge_figure(
     hidden = 0.0 if worse.most is None else worse.most * in_one  # unread answers might all be the worst
     with_unread = replace(worse, low=worse.low - hidden, high=worse.high + hidden)
     room = max(0.0, margin - hidden)
+    runs = {"base": pair.base, "candidate": pair.candidate}
+    constant = [f"the {name}'s" for name, run in runs.items() if run.results.is_constant(dict(key.groups))]
     verdict: Verdict = "not enough evidence"
-    meaningless = "; ".join(_why_meaningless(pair, figure, dict(key.groups), difference, margin))
     why, enough = "", None
-    if meaningless or not worse.known:
-        why = meaningless or "there is no interval: it is not known how far it could be"
+    if not difference.n or math.isnan(difference.estimate):
+        why = "no answer to it was read in both runs"
+    elif constant:
+        why = f"{' and '.join(constant)} answers are constant, so that the figure says nothing"
+    elif difference.smallest_p > LEVEL:
+        why = f"only {n_of(difference.n_clusters, 'cluster')}"
+    elif figure.about == "utility" and figure.best == "high" and difference.first <= margin:
+        why = f"the base has {difference.first:.4g}, so that no candidate could lose more than {margin:.4g}"
+    elif not worse.known:
+        why = "there is no interval: it is not known how far it could be"
     elif with_unread.low > margin:
         verdict, why = "worse", f"it got worse by more than {margin:.4g}"
     elif in_one > policy.max_unread:
@@ -177,18 +186,3 @@ def _worsen_one_way(figure: Figure, view: View, sign: float, most: float | None)
     if figure.logarithm and len(known) and not known.any():
         return replace(found, low=0.0, high=0.0)  # likelihoods move with any change of a model: this one has none
     return found
-
-
-def _why_meaningless(
-    pair: RunPair, figure: Figure, groups: Groups, difference: Difference, margin: float
-) -> Iterator[str]:
-    if not difference.n or math.isnan(difference.estimate):
-        yield "no answer to it was read in both runs"
-    else:
-        for name, run in (("base", pair.base), ("candidate", pair.candidate)):
-            if run.results.is_constant(groups):
-                yield f"the {name}'s answers are constant, so that its figure says nothing"
-        if difference.smallest_p > LEVEL:
-            yield f"only {n_of(difference.n_clusters, 'cluster')}"
-    if figure.about == "utility" and figure.best == "high" and difference.first <= margin:
-        yield f"the base has {difference.first:.4g}, so that no candidate could lose more than {margin:.4g}"

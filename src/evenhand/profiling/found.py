@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
@@ -105,26 +105,31 @@ class Measure:
 
 @dataclass(frozen=True)
 class Found:
-    """What a profile shows.
+    """What a profile shows. agreement: of measures over its models, or a sentence on why there is none."""
 
-    Attributes:
-        left_out: sentences on what was not asked, and why.
-        agreement: of measures over these models, or a sentence on why there is none.
-    """
-
-    models: tuple[str, ...]
-    budget: str
+    settings: Settings
     measures: tuple[Measure, ...]
-    left_out: tuple[str, ...]
     agreement: Findings
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(self.settings.models)
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences on what was not asked, and why; the same reason for several models once."""
+        models: dict[tuple[str, str], list[str]] = {}
+        for model in self.models:
+            for reason in self.settings.left_out.get(model, {}).items():
+                models.setdefault(reason, []).append(model)
+        named = {reason: f" ({', '.join(of)})" if len(self.models) > 1 else "" for reason, of in models.items()}
+        return [f"{name}{of}: {why}" for (name, why), of in named.items()]
 
 
 def read_profile(folder: Path, settings: Settings) -> Found:
     """Read the finished runs of a profile's folder. Raises EvenhandError for damaged ones."""
     measures = tuple(each for name in settings.limits if (each := _measure(folder, settings, name)).runs)
-    agreement = _shorten_paths(folder, _agree(settings, measures))
-    budget, left_out = str(settings.options.get("budget", "")), tuple(_left_out(settings))
-    return Found(tuple(settings.models), budget, measures, left_out, agreement)
+    return Found(settings, measures, _shorten_paths(folder, _agree(settings, measures)))
 
 
 def _agree(settings: Settings, measures: Sequence[Measure]) -> Findings:
@@ -159,14 +164,6 @@ def _shorten_paths(folder: Path, found: F) -> F:
         for texts in (found.sentences, found.warnings)
     )
     return replace(found, sentences=sentences, warnings=warnings)
-
-
-def _left_out(settings: Settings) -> Iterator[str]:
-    """What was left out, and why; the same reason for several models once."""
-    of = [(each, model) for model in settings.models for each in settings.left_out.get(model, {}).items()]
-    for name, why in dict.fromkeys(each for each, _ in of):
-        models = ", ".join(model for each, model in of if each == (name, why))
-        yield f"{name}{f' ({models})' if len(settings.models) > 1 else ''}: {why}"
 
 
 def make_overview(found: Found) -> Table:
@@ -204,14 +201,10 @@ def make_download(found: Found) -> Table:
 
 def write_profile(found: Found, path: Path) -> None:
     """Write it as a page; links lead to the reports in the runs' folders, whose names need no escaping."""
-    links = {
-        (measure.card.name, run.model): run.folder.report.relative_to(path.parent).as_posix()
-        for measure in found.measures
-        for run in measure.runs
-    }
     page = render(
-        "profile.html.jinja", found=found, links=links, note=NOTE, to_save=make_download(found), best=BEST,
+        "profile.html.jinja", found=found, note=NOTE, to_save=make_download(found), best=BEST,
         why_no_interval=why_no_interval, not_beside=not_beside, cell=_cell,
         number=lambda value, digits: Cell(value, digits=digits).text,
+        link=lambda run: run.folder.report.relative_to(path.parent).as_posix(),
     )  # fmt: skip
     write_whole(path, page)
