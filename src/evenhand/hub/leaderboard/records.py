@@ -267,7 +267,9 @@ def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date
     if not origin.rehearsal and any(asked.get(part) for part in ("limit", "sample", "rehearsal")):
         raise ValueError("it is of a part of the rows, or a rehearsal")
     if (unread := float(details.get("unread_rate", 0))) > MOST_UNREAD:
-        raise ValueError(f"{100 * unread:.0f} % of its answers could not be read; the limit is {100 * MOST_UNREAD:.0f} %")
+        raise ValueError(
+            f"{100 * unread:.0f} % of its answers could not be read; the limit is {100 * MOST_UNREAD:.0f} %"
+        )
     notes, interval = _list_notes(content, details, asked), uncertainty.get("confidence_interval")
     if interval is not None and abs(interval.get("confidence_level", 0.0) - LEVEL) > 1e-9:
         interval, notes = None, [*notes, "its interval is not of 95 %, and left out"]
