@@ -124,7 +124,11 @@ def _may_fail_again(judged: Judgement) -> bool:
 def _describe_need(pair: RunPair, counted: Sequence[Judgement], power: float) -> str:
     """Return how many rows would be enough for all of counted, in a share `power` of cases; and whether they exist."""
     limit, cluster = pair.base.results.config.get("limit"), pair.benchmark.card.cluster
-    n_rows, clusters_there = (None, None) if limit is None else _count_rows(pair)
+    n_rows = clusters_there = None
+    if limit is not None:
+        with suppress(EvenhandError):  # the rows can't be read here
+            there = pair.benchmark.load(RunConfig.from_json(pair.base.results.config)).rows
+            n_rows, clusters_there = len(there), n_clusters(there, pair.benchmark.card)
     n = max(each.worse.n for each in counted)
     found = [(each.worse, each.room) for each in counted]
     times = enough = enough_for_all(found, power, n, clusters_there)
@@ -147,20 +151,10 @@ def _describe_need(pair: RunPair, counted: Sequence[Judgement], power: float) ->
         f"would be enough for “{most.figure}” in 4 of 5 cases where nothing got worse; these runs have "
         f"{most.worse.n:,} in {most.worse.n_clusters:,}"
     )
-    if limit is None:
-        return f"{needed}, all that there are with these settings: allow a wider margin, or ask further configurations."
-    rows = math.ceil(times * limit - ROUNDING)
-    if n_rows is not None and rows > n_rows:
-        return f"{needed}. --limit {rows} would be needed, and there are {n_rows:,} rows: allow a wider margin."
+    rows = None if limit is None else math.ceil(times * limit - ROUNDING)
+    if rows is None or (n_rows is not None and rows > n_rows):
+        return f"{needed}, and there are no more rows: allow a wider margin, or ask further configurations."
     return f"{needed}. Run both with --limit {rows}."
-
-
-def _count_rows(pair: RunPair) -> tuple[int | None, int | None]:
-    """Return how many rows and clusters its settings draw from; None where the rows can't be read here."""
-    with suppress(EvenhandError):
-        rows = pair.benchmark.load(RunConfig.from_json(pair.base.results.config)).rows
-        return len(rows), n_clusters(rows, pair.benchmark.card)
-    return None, None
 
 
 def _table(verdict: Verdict, judged: Sequence[Judgement]) -> Table:

@@ -22,7 +22,8 @@ T = TypeVar("T")
 Verdict = Literal["pass", "worse", "not enough evidence"]
 View = tuple[Difference, Changes | None]
 """A difference, second minus first, and what changed row by row, of figures that are means over rows."""
-NO_DIFFERENCE = Difference(*[math.nan] * 6, n=0, n_clusters=0, smallest_p=1.0)
+NAN = math.nan
+NO_DIFFERENCE = Difference(NAN, NAN, NAN, NAN, NAN, NAN, n=0, n_clusters=0, smallest_p=1.0)
 
 
 @dataclass(frozen=True)

@@ -118,9 +118,11 @@ class Grid:
         for model in dict.fromkeys(each["model"] for each in results.published) if self.published else ():
             printed = [_published(each, groups, model, results) for each in columns]
             if any(printed):
-                numbers = ([each.get(name) for name in ("value", "low", "high")] for each in printed)
                 digits = (max(2, of.digits) for of in figures)
-                cells = (Cell(*each, n, published=True, missing="") for each, n in zip(numbers, digits))
+                cells = (
+                    Cell(each.get("value"), each.get("low"), each.get("high"), n, published=True, missing="")
+                    for each, n in zip(printed, digits)
+                )
                 yield (Cell(f" {model}, published", published=True), *cells)
 
 
