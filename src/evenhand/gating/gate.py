@@ -58,6 +58,10 @@ class Gate(Findings):
     def exit_code(self) -> int:
         return EXIT_CODES[self.verdict]
 
+    @property
+    def table(self) -> Table:
+        return self.tables[0]
+
 
 def gate(base: Path | str, candidate: Path | str, policy: Policy | None = None) -> Gate:
     """Judge whether a candidate's runs are no worse than its base's, by a policy (without one, the default).
@@ -195,4 +199,4 @@ def summary(gate: Gate) -> str:
     first, *others = gate.sentences
     lines = [*others, *(f"Read with care: {warning}." for warning in gate.warnings)]
     head, items = f"<!-- {MADE_BY} -->\n## Bias gate: {gate.verdict}", "\n".join(f"- {plain(line)}" for line in lines)
-    return "\n\n".join(filter(None, (head, plain(first), markdown(gate.tables[0]), items))) + "\n"
+    return "\n\n".join(filter(None, (head, plain(first), markdown(gate.table), items))) + "\n"
