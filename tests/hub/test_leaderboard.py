@@ -270,7 +270,7 @@ def test_pipes_and_devices_are_not_waited_for(tmp_path):
     found = gather(folder)
     assert len(found.cells) == 1
     assert len(found.refused) == 3
-    assert sum("regular files" in reason for reason in found.refused) == 1
+    assert sum("regular file" in reason for reason in found.refused) == 1
     assert sum("is not followed" in reason for reason in found.refused) == 1
 
 

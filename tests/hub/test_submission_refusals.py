@@ -6,7 +6,7 @@ import pytest
 from huggingface_hub import EvalResultEntry
 
 from evenhand.errors import UsageError
-from evenhand.hub.submission.eval_results import check_entries
+from evenhand.hub.submission.eval_results import dump_files
 from evenhand.hub.submission.figures import distances
 from evenhand.hub.submission.finished_run import shown
 from evenhand.hub.submission.validation import checked_date
@@ -67,7 +67,7 @@ def test_a_run_that_is_not_for_others(contact, refused, changes, said):
         ({"scale": "certainty"}, {"n_read": 10_000}, "biased, certainty: 10000 of "),
         ({"scale": "certainty"}, {"n_read": 0}, "60 of 60 answers could not be read"),
         ({"scale": "certainty"}, {"n_read": 20}, "40 of 60 answers could not be read"),
-        ({"scale": "certainty"}, {"low": 1e999}, "no number of JSON's"),
+        ({"scale": "certainty"}, {"low": 1e999}, "is not finite"),
         ({"scale": "certainty"}, {"value": "50"}, "damaged"),
     ],
 )
@@ -181,9 +181,9 @@ def entry(**changes):
 
 
 def test_duplicate_entries():
-    check_entries([entry(), entry(task_id="letter")])
+    dump_files([entry(), entry(task_id="letter")])
     with pytest.raises(UsageError, match="is there twice"):
-        check_entries([entry(), entry(value=0.6)])
+        dump_files([entry(), entry(value=0.6)])
 
 
 @pytest.mark.parametrize(

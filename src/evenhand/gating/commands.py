@@ -13,8 +13,6 @@ from evenhand.options import made
 from evenhand.output_files import add_overwrite, check_output
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
 DESCRIPTION = (
@@ -32,15 +30,12 @@ def gate(arguments: Sequence[str], console: Console) -> int:
     from evenhand.report.findings import print_findings
     from evenhand.whole_files import write_whole
 
-    def is_ours(file: Path) -> bool:
-        return MADE_BY.encode() in file.read_bytes()[:200]
-
     outputs = {file: write for file, write in ((parsed.junit, junit), (parsed.summary, summary)) if file}
     if parsed.junit and parsed.summary and parsed.junit.resolve() == parsed.summary.resolve():
         raise UsageError(f"--junit and --summary both name {parsed.junit}; give each a file of its own")
     for file in outputs:
         read = filter(None, (parsed.base, parsed.candidate, parsed.policy_file))
-        check_output(file, read, "a gate's", is_ours, parsed.overwrite)
+        check_output(file, read, "a gate's", lambda file: MADE_BY.encode() in file.read_bytes()[:200], parsed.overwrite)
     policy, given = read_policy(parsed.policy_file) if parsed.policy_file else Policy(), values["policy"]
     figures = (*policy.figures, *given.get("figures", ()))  # of two margins of a figure the last one counts
     found = judge(parsed.base, parsed.candidate, made(Policy, {**vars(policy), **given, "figures": figures}))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.figure import Changes, Columns, Figure, FigureRow, Groups
 from evenhand.gating.pairs import RunPair
@@ -23,8 +22,8 @@ T = TypeVar("T")
 Verdict = Literal["pass", "worse", "not enough evidence"]
 View = tuple[Difference, Changes | None]
 """A difference, second minus first, and what changed row by row, of figures that are means over rows."""
-_NAN = math.nan
-NO_DIFFERENCE = Difference(_NAN, _NAN, _NAN, _NAN, _NAN, _NAN, n=0, n_clusters=0, smallest_p=1.0)
+NAN = math.nan
+NO_DIFFERENCE = Difference(NAN, NAN, NAN, NAN, NAN, NAN, n=0, n_clusters=0, smallest_p=1.0)
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Judgement:
         base, candidate: the figure on what both answered.
         worse: by how much the candidate is worse, with what unread answers may hide.
         why: what stands in the way of a pass; empty for a pass.
-        enough_clusters: with which it could be told; None: with none, or it is not known.
+        enough_clusters: how many would be enough for a pass; None: no number, or it is not known.
         room: by how much the answers that both gave may be worse.
     """
 
@@ -48,9 +47,9 @@ class Judgement:
     worse: Worsening
     margin: float
     verdict: Verdict
-    why: str = ""
-    enough_clusters: int | None = None
-    room: float = 0.0
+    why: str
+    enough_clusters: int | None
+    room: float
 
 
 def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
@@ -58,25 +57,20 @@ def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
 
     Raises UsageError for a figure without a known worst value and without a margin of its own.
     """
-    wanted = {
-        FigureKey.of(figure, row.groups): figure
-        for figure, row in list_judgeable(pair)
-        if figure.is_judged(row.groups) or policy.own_margin(figure.label(row.groups)) is not None
-    }
-    margins = {key: _margin(figure, key.label, policy) for key, figure in wanted.items()}
-    views = _compare(pair, wanted)
-    return [
-        _judge_figure(pair, figure, key, views.get(key, ()), margins[key], policy) for key, figure in wanted.items()
-    ]
+    wanted: dict[FigureKey, tuple[Figure, float]] = {}
+    for figure, row in list_judgeable(pair):
+        key = FigureKey.of(figure, row.groups)
+        if figure.is_judged(row.groups) or policy.own_margin(key.label) is not None:
+            wanted[key] = figure, _margin(figure, key.label, policy)
+    views = _compare(pair, {key: figure for key, (figure, _) in wanted.items()})
+    no_view: list[View] = [(NO_DIFFERENCE, None)]
+    return [_judge_figure(pair, key, *wanted[key], views.get(key, no_view), policy) for key in wanted]
 
 
 def list_judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
     """All that a policy may name: headline figures of the base that have a best value."""
-    benchmark = get_benchmark(pair.benchmark)
-    for row in pair.base.results.figures:
-        figure = benchmark.figure(row.figure)
-        if row.headline and figure.best is not None:
-            yield figure, row
+    rows = ((pair.benchmark.figure(row.figure), row) for row in pair.base.results.figures if row.headline)
+    return ((figure, row) for figure, row in rows if figure.best is not None)
 
 
 def _margin(figure: Figure, label: str, policy: Policy) -> float:
@@ -90,30 +84,28 @@ def _margin(figure: Figure, label: str, policy: Policy) -> float:
         return points / 100 * figure.span
     if figure.unit in ("percent", "points"):
         return points
-    raise UsageError(
-        f"{label} has no largest value that points could be hundredths of: name its margin in its own unit, "
-        f"--figure '{label}=MARGIN', or under figures in gate.yaml"
-    )
+    advice = f"name its margin in its own unit, --figure '{label}=MARGIN', or under figures in gate.yaml"
+    raise UsageError(f"{label} has no largest value that points could be hundredths of: {advice}")
 
 
-def _compare(pair: RunPair, wanted: dict[FigureKey, Figure]) -> dict[FigureKey, tuple[View, ...]]:
+def _compare(pair: RunPair, wanted: dict[FigureKey, Figure]) -> dict[FigureKey, list[View]]:
     """The difference of each figure; of one that is best at zero also the one from a base with the opposite bias."""
 
     def groupings(figure: Figure) -> tuple[Columns, ...]:
         return tuple(dict.fromkeys(of.grouping_of(dict(key.groups)) for key, of in wanted.items() if of is figure))
 
-    found: dict[FigureKey, tuple[View, ...]] = {}
-    benchmark = get_benchmark(pair.benchmark)
-    for figure, groups, one, other in paired_groups(benchmark, pair.base.sample, pair.candidate.sample, groupings):
+    found: dict[FigureKey, list[View]] = {}
+    samples = pair.base.sample, pair.candidate.sample
+    for figure, groups, one, other in paired_groups(pair.benchmark, *samples, groupings):
         statistic = figure.statistic
         changes = _by_key(figure, groups, statistic.changes(one, other))
-        for key, difference in _by_key(figure, groups, statistic.differences(one, other)).items():
-            found[key] = ((difference, changes.get(key)),)
+        views = [(statistic.differences(one, other), changes)]
         if figure.best == "zero":
             mirrored = _by_key(figure, groups, statistic.changes(statistic.mirrored(one), other)) if changes else {}
-            for key, difference in _by_key(figure, groups, statistic.mirrored_differences(one, other)).items():
-                if key in found:
-                    found[key] = (*found[key], (difference, mirrored.get(key)))
+            views.append((statistic.mirrored_differences(one, other), mirrored))
+        for differences, changes in views:
+            for key, difference in _by_key(figure, groups, differences).items():
+                found.setdefault(key, []).append((difference, changes.get(key)))
     return found
 
 
@@ -122,37 +114,45 @@ def _by_key(figure: Figure, groups: Groups, found: Iterable[tuple[Groups, T]]) -
 
 
 def _judge_figure(
-    pair: RunPair, figure: Figure, key: FigureKey, views: tuple[View, ...], margin: float, policy: Policy
+    pair: RunPair, key: FigureKey, figure: Figure, margin: float, views: Sequence[View], policy: Policy
 ) -> Judgement:
-    difference, changes = views[0] if views else (NO_DIFFERENCE, None)
-    in_one, in_both = _unread_shares(pair, changes) if views else (1.0, 0.0)
-    worse = _worsen(figure, views or ((NO_DIFFERENCE, None),))
+    difference, changes = views[0]
+    in_one, in_both = _unread_shares(pair, changes)
+    worse = _worsen(figure, views)
     hidden = 0.0 if worse.most is None else worse.most * in_one  # unread answers might all be the worst
     with_unread = replace(worse, low=worse.low - hidden, high=worse.high + hidden)
-    found = Judgement(
-        pair.name, key.label, figure.about, difference.first, difference.second, with_unread, margin,
-        "not enough evidence",
-    )  # fmt: skip
-    meaningless = "; ".join(_why_meaningless(pair, figure, dict(key.groups), difference, margin))
-    if meaningless or not worse.known:
-        return replace(found, why=meaningless or "there is no interval: it is not known how far it could be")
-    if with_unread.low > margin:
-        return replace(found, verdict="worse", why=f"it got worse by more than {margin:.4g}")
-    if in_one > policy.max_unread:
-        most = f"{100 * policy.max_unread:.1f} %"
-        return replace(
-            found, why=f"{100 * in_one:.1f} % of prompts were left unread by one run alone, more than {most}"
-        )
-    if in_both > MOSTLY_UNREAD:
-        return replace(found, why=f"{100 * in_both:.1f} % of prompts were left unread by both runs")
     room = max(0.0, margin - hidden)
-    if with_unread.high <= margin:
-        return replace(found, verdict="pass", room=room)
-    why = f"it may have got worse by up to {with_unread.high:.4g}, more than {margin:.4g}"
-    if hidden:
-        why += f", {hidden:.4g} of it in answers that one run alone left unread"
-    enough = worse.enough_clusters(room) if room or not margin else None
-    return replace(found, why=why, enough_clusters=enough, room=room)
+    runs = {"base": pair.base, "candidate": pair.candidate}
+    constant = [f"the {name}'s" for name, run in runs.items() if run.results.is_constant(dict(key.groups))]
+    verdict: Verdict = "not enough evidence"
+    why, enough = "", None
+    if not difference.n or math.isnan(difference.estimate):
+        why = "no answer to it was read in both runs"
+    elif constant:
+        why = f"{' and '.join(constant)} answers are constant, so that the figure says nothing"
+    elif difference.smallest_p > LEVEL:
+        why = f"only {n_of(difference.n_clusters, 'cluster')}"
+    elif figure.about == "utility" and figure.best == "high" and difference.first <= margin:
+        why = f"the base has {difference.first:.4g}, so that no candidate could lose more than {margin:.4g}"
+    elif not worse.known:
+        why = "there is no interval: it is not known how far it could be"
+    elif with_unread.low > margin:
+        verdict, why = "worse", f"it got worse by more than {margin:.4g}"
+    elif in_one > policy.max_unread:
+        most = f"{100 * policy.max_unread:.1f} %"
+        why = f"{100 * in_one:.1f} % of prompts were left unread by one run alone, more than {most}"
+    elif in_both > MOSTLY_UNREAD:
+        why = f"{100 * in_both:.1f} % of prompts were left unread by both runs"
+    elif with_unread.high <= margin:
+        verdict = "pass"
+    else:
+        why = f"it may have got worse by up to {with_unread.high:.4g}, more than {margin:.4g}"
+        why += f", {hidden:.4g} of it in answers that one run alone left unread" if hidden else ""
+        enough = worse.enough_clusters(room) if room or not margin else None
+    return Judgement(
+        pair.name, key.label, figure.about, difference.first, difference.second, with_unread, margin, verdict, why,
+        enough, room,
+    )  # fmt: skip
 
 
 def _unread_shares(pair: RunPair, changes: Changes | None) -> tuple[float, float]:
@@ -167,17 +167,15 @@ def _unread_shares(pair: RunPair, changes: Changes | None) -> tuple[float, float
     return min(1.0, least + most), least if most < 1 else 1.0
 
 
-def _worsen(figure: Figure, views: tuple[View, ...]) -> Worsening:
+def _worsen(figure: Figure, views: Sequence[View]) -> Worsening:
     """By how much a figure got worse.
 
     One that is best at zero got worse away from it on the base's side, or beyond as much on the other: the larger one.
     """
-    if len(views) == 1:
-        return _worsen_one_way(figure, views[0], -1.0 if figure.best == "high" else 1.0, figure.span)
-    side = -1.0 if views[0][0].first < 0 else 1.0
-    most = None if figure.span is None else 2 * figure.span
-    both = [_worsen_one_way(figure, view, sign, most) for view, sign in zip(views, (side, -side))]
-    return next((each for each in both if not each.known), max(both, key=lambda each: each.high))
+    side = -1.0 if figure.best == "high" or (len(views) == 2 and views[0][0].first < 0) else 1.0
+    most = None if figure.span is None else len(views) * figure.span
+    found = [_worsen_one_way(figure, view, sign, most) for view, sign in zip(views, (side, -side))]
+    return next((each for each in found if not each.known), max(found, key=lambda each: each.high))
 
 
 def _worsen_one_way(figure: Figure, view: View, sign: float, most: float | None) -> Worsening:
@@ -189,18 +187,3 @@ def _worsen_one_way(figure: Figure, view: View, sign: float, most: float | None)
     if figure.logarithm and len(known) and not known.any():
         return replace(found, low=0.0, high=0.0)  # likelihoods move with any change of a model: this one has none
     return found
-
-
-def _why_meaningless(
-    pair: RunPair, figure: Figure, groups: Groups, difference: Difference, margin: float
-) -> Iterator[str]:
-    if not difference.n or math.isnan(difference.estimate):
-        yield "no answer to it was read in both runs"
-    else:
-        for name, run in (("base", pair.base), ("candidate", pair.candidate)):
-            if run.results.is_constant(groups):
-                yield f"the {name}'s answers are constant, so that its figure says nothing"
-        if difference.smallest_p > LEVEL:
-            yield f"only {n_of(difference.n_clusters, 'cluster')}"
-    if figure.about == "utility" and figure.best == "high" and difference.first <= margin:
-        yield f"the base has {difference.first:.4g}, so that no candidate could lose more than {margin:.4g}"

@@ -16,16 +16,12 @@ from evenhand.words import in_words
 
 def parse_margin(text: str) -> tuple[str, float]:
     """Read a value of --figure. Raises ValueError."""
-    name, equals, number = text.rpartition("=")
-    margin = math.nan
+    name, _, number = text.rpartition("=")
     with suppress(ValueError):
-        margin = float(number)
-    if not (name.strip() and equals and 0 <= margin < math.inf):
-        raise ValueError(
-            f"expected NAME=MARGIN, a margin of 0 or more, in quotes where the name has spaces, as "
-            f"'biased answers: certainty=8'; got {text!r}"
-        )
-    return name.strip(), margin
+        if name.strip() and 0 <= (margin := float(number)) < math.inf:
+            return name.strip(), margin
+    expected = "NAME=MARGIN, a margin of 0 or more, in quotes where the name has spaces, as"
+    raise ValueError(f"expected {expected} 'biased answers: certainty=8'; got {text!r}")
 
 
 @dataclass(frozen=True)
@@ -57,16 +53,10 @@ def read_policy(path: Path) -> Policy:
     """Read gate.yaml. Raises UsageError for a file that is no policy, and for unknown names and values."""
     try:
         values = plain_yaml(path.read_text(encoding="utf-8")) or {}
-        if not isinstance(values, Mapping):
-            raise UsageError(f"expected lines of NAME: VALUE, got {values!r}")
-        figures = values.get("figures") or {}
-        if not isinstance(figures, Mapping):
-            raise UsageError(f"figures: expected lines of NAME: MARGIN, got {figures!r}")
+        figures = values.get("figures") or {} if isinstance(values, Mapping) else {}
+        if not isinstance(values, Mapping) or not isinstance(figures, Mapping):
+            raise ValueError("expected lines of NAME: VALUE, under figures lines of NAME: MARGIN")
         named = tuple(parse_margin(f"{name}={margin}") for name, margin in figures.items())
         return made(Policy, {**values, "figures": named})
-    except OSError as error:
-        raise UsageError(f"can't read {path}: {error.strerror}") from error
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path} is no policy: {error}") from error

@@ -7,10 +7,10 @@ profile.json as soon as it is known: a profile that was stopped while timing goe
 from __future__ import annotations
 
 import math
-import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from evenhand.models.errors import ModelError
 from evenhand.models.protocol import HasChatTemplate, Model
 from evenhand.models.registry import load_model, options_by_model
 from evenhand.models.template_settings import TemplateSettings
-from evenhand.options import made, values_of
+from evenhand.options import made
 from evenhand.profiling.settings import (
     FEWEST_ROWS,
     Cost,
@@ -39,7 +39,6 @@ from evenhand.progress import AtWork, ProgressBar
 
 HANDLING = 0.005  # seconds of a row besides the model's: a stub answers in no time
 MOST_TIMING = 0.5  # of the budget: the rest is for asking
-LONGEST = 500  # characters of a reason
 
 
 class Profiler:
@@ -69,17 +68,16 @@ class Profiler:
         try:
             self.share_budget(models, benchmarks)
             settings.write(self.folder)
-            for model in models:
-                for count, name in enumerate(benchmarks, 1):
-                    rows = settings.limits.get(name, 0)
-                    if rows == 0 and name in settings.limits:
-                        why = "too few rows fitted into the budget of this profile"
-                        settings.left_out.setdefault(model, {}).setdefault(name, why)
-                    elif rows != 0 and not RunFolder(run_path(self.folder, model, name)).report.is_file():
-                        many = "all" if rows is None else f"{rows:,}"
-                        self.say(f"{model}, {count} of {len(benchmarks)}: {name}, {many} rows")
-                        self._ask(model, name)
-                        settings.write(self.folder)
+            for model, (count, name) in product(models, enumerate(benchmarks, 1)):
+                rows = settings.limits.get(name, 0)
+                if rows == 0 and name in settings.limits:
+                    why = "too few rows fitted into the budget of this profile"
+                    settings.left_out.setdefault(model, {}).setdefault(name, why)
+                elif rows != 0 and not RunFolder(run_path(self.folder, model, name)).report.is_file():
+                    many = "all" if rows is None else f"{rows:,}"
+                    self.say(f"{model}, {count} of {len(benchmarks)}: {name}, {many} rows")
+                    self._ask(model, name)
+                    settings.write(self.folder)
         finally:
             self._close()
 
@@ -90,49 +88,46 @@ class Profiler:
             with ProgressBar(f"{name}, {model}") as bar:
                 evaluate(config, run_path(self.folder, model, name), asked, bar.update)
         except (EvenhandError, ModelError) as error:
-            self.settings.leave_out([model], name, shorten_error(error))
+            self.settings.leave_out([model], name, error)
             return
         self.settings.left_out.get(model, {}).pop(name, None)
-        if left_out := get_benchmark(name).configuring.part(asked, parse_own_options(name, self.options)).left_out:
+        if left_out := get_benchmark(name).configuring.part(asked, self.options.of_benchmark(name)).left_out:
             self.settings.leave_out([model], f"{name}, {left_out[0]}", left_out[1])
 
     def share_budget(self, models: Sequence[str], benchmarks: Sequence[str]) -> None:
-        """Set a number of rows for each benchmark that has none so far and that a model can do."""
+        """Set a number of rows, the same for all models, for each benchmark that has none and that a model can do."""
         settings, budget = self.settings, self.options.budget
         seconds = parse_budget(budget)
         new = [name for name in benchmarks if name not in settings.limits]
         late: set[str] = set()  # benchmarks for whose timing a model had no time left
-        for model in models:
-            for count, name in enumerate(new, 1):
-                if name in settings.costs.setdefault(model, {}):
-                    continue
-                if settings.timing.get(model, 0.0) > MOST_TIMING * seconds:
-                    late.add(name)
-                    continue
-                if not math.isinf(seconds):
-                    self.say(f"{model}, {count} of {len(new)}: timing {name}, for a budget of {budget}")
-                self._time(model, name)
-                settings.write(self.folder)
-        why = (
-            f"timing what goes before it had taken half of {budget}: give a larger --budget to a new profile, or name "
-        )
+        for model, (count, name) in product(models, enumerate(new, 1)):
+            if name in settings.costs.setdefault(model, {}):
+                continue
+            if settings.timing.get(model, 0.0) > MOST_TIMING * seconds:
+                late.add(name)
+                continue
+            if not math.isinf(seconds):
+                self.say(f"{model}, {count} of {len(new)}: timing {name}, for a budget of {budget}")
+            self._time(model, name)
+            settings.write(self.folder)
         for name in late:
-            settings.leave_out(models, name, f"{why}fewer with --benchmark")
-        known = {
-            name: [settings.costs[model][name] for model in models if name in settings.costs[model]] for name in new
-        }
-        # All models are asked the same rows.
-        costs = {name: max(of, key=lambda cost: cost.seconds) for name, of in known.items() if of and name not in late}
+            why = f"timing what goes before it had taken half of {budget}: give a larger --budget to a new profile"
+            settings.leave_out(models, name, f"{why}, or name fewer with --benchmark")
+        costs: dict[str, Cost] = {}
+        for name in new:
+            known = [settings.costs[model][name] for model in models if name in settings.costs[model]]
+            if known and name not in late:
+                costs[name] = max(known, key=lambda cost: cost.seconds)
         longest = max((settings.timing.get(model, 0.0) for model in models), default=0.0)
         left = max(seconds - longest, (1 - MOST_TIMING) * seconds)  # one timing alone may take very long
         for name, rows in share_rows(costs, left).items():
-            cost = costs[name]
+            cost, most = costs[name], self.options.limit
             if rows == 0:
                 needed = math.ceil((longest + FEWEST_ROWS * len(costs) * cost.a_row) / 60)
                 few = f"fewer than {FEWEST_ROWS} rows fit into its share of {budget}: about {needed}m would do"
                 settings.leave_out(models, name, few)
-            elif self.options.limit is not None and self.options.limit < (cost.rows if rows is None else rows):
-                rows = self.options.limit
+            elif most is not None and most < (cost.rows if rows is None else rows):
+                rows = most
             settings.limits[name] = rows
 
     def _time(self, model: str, name: str) -> None:
@@ -151,7 +146,7 @@ class Profiler:
         except (EvenhandError, ModelError) as error:
             if self.model is None and not get_benchmark(name).card.sees:
                 raise
-            self.settings.leave_out([model], name, shorten_error(error))
+            self.settings.leave_out([model], name, error)
         self.settings.timing[model] = self.settings.timing.get(model, 0.0) + time.monotonic() - start
 
     def _configure(self, model: str, name: str, limit: int | None) -> tuple[RunConfig[Any], Model]:
@@ -160,14 +155,16 @@ class Profiler:
         asked = self._load(model, benchmark.card.sees)
         if benchmark.card.sees and "see" not in asked.can:
             raise UsageError(f"{name} shows pictures, and {model} takes none")
-        needed = dict.fromkeys(NEEDS[each] for each in benchmark.card.protocols)  # type: ignore[index]
-        if not asked.can & needed.keys():
-            raise UsageError(f"{name} needs a model that can {' or '.join(needed)}, and {model} can't")
-        own = parse_own_options(name, options)
+        needed = {protocol: NEEDS[protocol] for protocol in benchmark.card.protocols}  # type: ignore[index]
+        protocol = next((each for each, need in needed.items() if need in asked.can), None)
+        if protocol is None:
+            raise UsageError(
+                f"{name} needs a model that can {' or '.join(dict.fromkeys(needed.values()))}, and {model} can't"
+            )
+        own = options.of_benchmark(name)
         chosen: dict[str, Any] = {**benchmark.configuring.part(asked, own).options, **own}
-        writes = next(each for each in benchmark.card.protocols if NEEDS[each] in asked.can) == "generate"  # type: ignore[index]
-        if writes and self.options.temperature is not None:
-            chosen["temperature"] = self.options.temperature
+        if protocol == "generate" and options.temperature is not None:
+            chosen["temperature"] = options.temperature
         config = run_config(
             name, model, limit=limit, seed=options.seed, dtype=options.dtype, batch_size=options.batch_size,
             model_options=options.model_options, template_options=options.template_options,
@@ -193,16 +190,6 @@ class Profiler:
         self.model = None
 
 
-def parse_own_options(benchmark: str, options: ProfileOptions) -> dict[str, object]:
-    """A benchmark's own options that were given. Raises UsageError for unknown ones."""
-    return values_of(get_benchmark(benchmark).Options, options.of(benchmark), benchmark)
-
-
-def shorten_error(error: Exception) -> str:
-    """An error's message in one line, however long a library made it."""
-    return textwrap.shorten(str(error), LONGEST, placeholder=" …")
-
-
 def make_profile(
     models: Sequence[str], benchmarks: Sequence[str], options: ProfileOptions, folder: Path, say: Callable[[str], None]
 ) -> Settings:
@@ -215,12 +202,11 @@ def make_profile(
         get_benchmark(name)  # raises UsageError for an unknown one
     for key, _ in options.benchmark_options:
         name = key.replace("-", "_").partition(".")[0]
-        made(get_benchmark(name).Options, parse_own_options(name, options))
+        made(get_benchmark(name).Options, options.of_benchmark(name))
         if name not in benchmarks:
             raise UsageError(f"--benchmark-option {key} has no effect: {name} is not asked. Remove it, or name {name}")
-    open_settings(folder, options)  # raises UsageError for a folder of something else, before anything is written
+    profiler = Profiler(options, folder, say)
     folder.mkdir(parents=True, exist_ok=True)
     with RunFolder(folder).locked():
-        profiler = Profiler(options, folder, say)
         profiler.ask_all(models, benchmarks)
     return profiler.settings

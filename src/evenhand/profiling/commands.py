@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.benchmarks import BENCHMARKS
@@ -28,8 +29,8 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     }
     parsed, values = parse("evenhand profile", DESCRIPTION, arguments, groups, _add_arguments)
     given = values["options"]
-    of_servers = texts_of(ServerOptions, values["server"])
-    given["model_options"] = tuple(sorted((*given.get("model_options", ()), *of_servers)))
+    of_server = texts_of(ServerOptions, values["server"])
+    given["model_options"] = tuple(sorted((*given.get("model_options", ()), *of_server)))
     options = made(ProfileOptions, given)
 
     from evenhand.profiling.asking import make_profile
@@ -37,9 +38,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
     from evenhand.progress import AtWork
     from evenhand.report.tables import print_table
 
-    def say(sentence: str) -> None:
-        console.print(sentence, soft_wrap=True)
-
+    say = partial(console.print, soft_wrap=True)
     models, benchmarks = (list(dict.fromkeys(each)) for each in (parsed.model, parsed.benchmark or BENCHMARKS.names))
     settings = make_profile(models, benchmarks, options, parsed.output, say)
     with AtWork("putting the runs together"):
@@ -52,12 +51,7 @@ def profile(arguments: Sequence[str], console: Console) -> None:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--model", action="append", required=True, metavar="MODEL", help="as for evenhand run; several are compared"
-    )
-    parser.add_argument(
-        "--output", type=path, required=True, metavar="DIR", help="the profile's folder, of run folders"
-    )
-    parser.add_argument(
-        "--benchmark", action="append", metavar="NAME", help="benchmark to ask (default: all; see evenhand list)"
-    )
+    model, benchmark = "as for evenhand run; several are compared", "benchmark to ask (default: all; see evenhand list)"
+    parser.add_argument("--model", action="append", required=True, metavar="MODEL", help=model)
+    parser.add_argument("--output", type=path, required=True, metavar="DIR", help="the profile's folder")
+    parser.add_argument("--benchmark", action="append", metavar="NAME", help=benchmark)

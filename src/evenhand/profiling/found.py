@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
+from typing import TypeVar
 
 from evenhand.benchmark import Card
 from evenhand.benchmarks import get_benchmark
@@ -31,6 +33,7 @@ NOTE = (
     "Brackets: 95 % confidence intervals of each run by itself; every report says over what. Random: of answers at "
     "random under the same design. Each figure has its own unit and meaning, so they are not added up to one number."
 )
+F = TypeVar("F", bound=Findings)
 BEST = {"low": "low", "high": "high", "zero": "0", None: ""}
 
 
@@ -56,10 +59,6 @@ class Asked:
     @property
     def answers_read(self) -> str:
         return f"{self.results.n_read:,} of {self.results.n:,}"
-
-    @property
-    def why_not_comparable(self) -> str:
-        return not_beside(self.results)
 
     @property
     def constant(self) -> str:
@@ -106,39 +105,42 @@ class Measure:
 
 @dataclass(frozen=True)
 class Found:
-    """What a profile shows.
+    """What a profile shows. agreement: of measures over its models, or a sentence on why there is none."""
 
-    Attributes:
-        left_out: sentences on what was not asked, and why.
-        agreement: of measures over these models; without_agreement: why there is none.
-    """
-
-    models: tuple[str, ...]
-    budget: str
+    settings: Settings
     measures: tuple[Measure, ...]
-    left_out: tuple[str, ...]
-    agreement: Findings | None
-    without_agreement: str
+    agreement: Findings
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(self.settings.models)
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences on what was not asked, and why; the same reason for several models once."""
+        models: dict[tuple[str, str], list[str]] = {}
+        for model in self.models:
+            for reason in self.settings.left_out.get(model, {}).items():
+                models.setdefault(reason, []).append(model)
+        named = {reason: f" ({', '.join(of)})" if len(self.models) > 1 else "" for reason, of in models.items()}
+        return [f"{name}{of}: {why}" for (name, why), of in named.items()]
 
 
 def read_profile(folder: Path, settings: Settings) -> Found:
     """Read the finished runs of a profile's folder. Raises EvenhandError for damaged ones."""
-    measures = [_measure(folder, settings, name) for name in settings.limits]
-    measures = [each for each in measures if each.runs]
-    paths = [run.folder.path for measure in measures for run in measure.runs]
-    agreement, without = None, (
-        f"Whether these measures rank models alike can't be told from {len(settings.models)}: it takes "
-        f"{FEWEST_PAIRS} base models or more. What is small by one measure need not be small by another."
-    )  # fmt: skip
-    if len(settings.models) >= FEWEST_PAIRS:
-        try:
-            agreement = agree(*paths)
-            agreement = replace(agreement, warnings=_shorten_paths(folder, agreement.warnings))
-        except EvenhandError as error:
-            [why] = _shorten_paths(folder, [str(error)])
-            without = f"Whether these measures rank models alike can't be told: {why}."
-    budget, left_out = str(settings.options.get("budget", "")), tuple(_left_out(settings))
-    return Found(tuple(settings.models), budget, tuple(measures), left_out, agreement, without)
+    measures = tuple(each for name in settings.limits if (each := _measure(folder, settings, name)).runs)
+    return Found(settings, measures, _shorten_paths(folder, _agree(settings, measures)))
+
+
+def _agree(settings: Settings, measures: Sequence[Measure]) -> Findings:
+    """The agreement of measures, or why there is none."""
+    unknown = "Whether these measures rank models in the same order can't be told"
+    if (n := len(settings.models)) < FEWEST_PAIRS:
+        return Findings(sentences=(f"{unknown} from {n}: it takes {FEWEST_PAIRS} base models or more.",))
+    try:
+        return agree(*(run.folder.path for measure in measures for run in measure.runs))
+    except EvenhandError as error:
+        return Findings(sentences=(f"{unknown}: {error}.",))
 
 
 def _measure(folder: Path, settings: Settings, name: str) -> Measure:
@@ -151,22 +153,17 @@ def _measure(folder: Path, settings: Settings, name: str) -> Measure:
     compared = None
     with suppress(UsageError):  # where both answered nothing in common the table shows how much was read
         if len(runs) > 1:
-            found = compare(*(run.folder.path for run in runs))
-            compared = replace(found, sentences=_shorten_paths(folder, found.sentences))
+            compared = _shorten_paths(folder, compare(*(run.folder.path for run in runs)))
     return Measure(get_benchmark(name).card, tuple(runs), settings.limits[name], compared)
 
 
-def _shorten_paths(folder: Path, sentences: Sequence[str]) -> tuple[str, ...]:
+def _shorten_paths(folder: Path, found: F) -> F:
     """Name runs by their places in the profile's folder: pages are shown to others."""
-    return tuple(each.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "") for each in sentences)
-
-
-def _left_out(settings: Settings) -> Iterator[str]:
-    """What was left out, and why; the same reason for several models once."""
-    of = [(each, model) for model in settings.models for each in settings.left_out.get(model, {}).items()]
-    for name, why in dict.fromkeys(each for each, _ in of):
-        models = ", ".join(model for each, model in of if each == (name, why))
-        yield f"{name}{f' ({models})' if len(settings.models) > 1 else ''}: {why}"
+    sentences, warnings = (
+        tuple(each.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "") for each in texts)
+        for texts in (found.sentences, found.warnings)
+    )
+    return replace(found, sentences=sentences, warnings=warnings)
 
 
 def make_overview(found: Found) -> Table:
@@ -191,31 +188,23 @@ def _cell(run: Asked | None, key: FigureKey, figure: Figure) -> Cell:
 
 def make_download(found: Found) -> Table:
     """A row a figure of a model, for a spreadsheet."""
-    rows = tuple(
-        (
-            *map(Cell, (key.label, measure.card.name, run.model)),
-            shown(run.rows[key], figure),
-            Cell(run.rows[key].chance, missing=""),
-            *map(Cell, (BEST[figure.best], run.answers_read, why_no_interval(run.rows[key]))),
-        )
-        for measure in found.measures
-        for key, figure in measure.figures.items()
-        for run in measure.runs
-        if key in run.rows
-    )
+    rows = []
+    for measure in found.measures:
+        for (key, figure), run in product(measure.figures.items(), measure.runs):
+            if (row := run.rows.get(key)) is not None:
+                names = map(Cell, (key.label, measure.card.name, run.model))
+                texts = map(Cell, (BEST[figure.best], run.answers_read, why_no_interval(row)))
+                rows.append((*names, shown(row, figure), Cell(row.chance, missing=""), *texts))
     columns = ("figure", "benchmark", "model", "score", "random answers", "best", "answers read", "note")
-    return Table("All figures", columns, rows, NOTE)
+    return Table("All figures", columns, tuple(rows), NOTE)
 
 
 def write_profile(found: Found, path: Path) -> None:
     """Write it as a page; links lead to the reports in the runs' folders, whose names need no escaping."""
-    links = {
-        (measure.card.name, run.model): run.folder.report.relative_to(path.parent).as_posix()
-        for measure in found.measures
-        for run in measure.runs
-    }
     page = render(
-        "profile.html.jinja", found=found, links=links, note=NOTE, to_save=make_download(found), best=BEST,
-        why_no_interval=why_no_interval, cell=_cell, number=lambda value, digits: Cell(value, digits=digits).text,
+        "profile.html.jinja", found=found, note=NOTE, to_save=make_download(found), best=BEST,
+        why_no_interval=why_no_interval, not_beside=not_beside, cell=_cell,
+        number=lambda value, digits: Cell(value, digits=digits).text,
+        link=lambda run: run.folder.report.relative_to(path.parent).as_posix(),
     )  # fmt: skip
     write_whole(path, page)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import math
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import deciding, differences
 from evenhand.flow.foreign_files import AWAY, as_written, read_object
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.template_settings import template_date, template_options, today, without_unused
-from evenhand.options import option, pair
+from evenhand.options import option, pair, values_of
 from evenhand.whole_files import write_whole
 
 FILE, PAGE = "profile.json", "profile.html"
 FULL = "full"
 FEWEST_ROWS = 6  # of fewer clusters no test can reject anything
+LONGEST = 500  # characters of a reason
 _TIME = re.compile(r"(\d+)(s|m|h)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
@@ -59,22 +62,17 @@ def share_rows(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | Non
 
     0: so few rows fit that they would say nothing, and the time is the others'. Those with the dearest rows go first.
     """
-    found = _share_equally(costs, seconds)
-    few = [name for name, rows in found.items() if rows is not None and rows < FEWEST_ROWS]
-    if not few:
-        return found
-    dearest = max(few, key=lambda name: costs[name].a_row)
-    return share_rows({name: cost for name, cost in costs.items() if name != dearest}, seconds) | {dearest: 0}
-
-
-def _share_equally(costs: Mapping[str, Cost], seconds: float) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     left = seconds
     for place, name in enumerate(sorted(costs, key=lambda name: costs[name].seconds)):
         share = left / (len(costs) - place)
         found[name] = costs[name].limit(share)
         left -= min(share, costs[name].seconds)
-    return found
+    few = [name for name, rows in found.items() if rows is not None and rows < FEWEST_ROWS]
+    if not few:
+        return found
+    dearest = max(few, key=lambda name: costs[name].a_row)
+    return share_rows({name: cost for name, cost in costs.items() if name != dearest}, seconds) | {dearest: 0}
 
 
 def _benchmark_option(text: str) -> tuple[str, str]:
@@ -89,11 +87,9 @@ class ProfileOptions:
     """What decides a profile's numbers, but for the models."""
 
     budget: str = option(
-        "10m",
-        "for each model: a time like 10m or 1h, or full",
-        metavar="TIME",
+        "10m", "for each model: a time like 10m or 1h, or full", metavar="TIME",
         parse=lambda text: text if parse_budget(text) else "",
-    )
+    )  # fmt: skip
     limit: int | None = option(None, "rows of each benchmark at most", least=1, metavar="N")
     seed: int = option(0, "random seed of the draw and of sampling", least=0, metavar="S")
     benchmark_options: tuple[tuple[str, str], ...] = option(
@@ -116,10 +112,11 @@ class ProfileOptions:
         16, "prompts in a forward pass, or concurrent requests to a server", least=1, metavar="N", incidental=True
     )
 
-    def of(self, benchmark: str) -> dict[str, str]:
-        """A benchmark's own options that were given, as texts."""
+    def of_benchmark(self, name: str) -> dict[str, object]:
+        """A benchmark's own options that were given. Raises UsageError for unknown ones."""
         found = ((*key.partition("."), text) for key, text in self.benchmark_options)
-        return {key: text for name, _, key, text in found if name == benchmark}
+        texts = {key: text for benchmark, _, key, text in found if benchmark == name}
+        return values_of(get_benchmark(name).Options, texts, name)
 
     def to_json(self) -> dict[str, Any]:
         """Without what decides nothing, such as the batch size."""
@@ -147,9 +144,10 @@ class Settings:
     timing: dict[str, float] = field(default_factory=dict)
     date: str = field(default_factory=today)
 
-    def leave_out(self, models: Sequence[str], benchmark: str, why: str) -> None:
+    def leave_out(self, models: Sequence[str], benchmark: str, why: object) -> None:
+        """Say why; the message of an error in one line, however long a library made it."""
         for model in models:
-            self.left_out.setdefault(model, {})[benchmark] = why
+            self.left_out.setdefault(model, {})[benchmark] = textwrap.shorten(str(why), LONGEST, placeholder=" …")
 
     def write(self, folder: Path) -> None:
         write_whole(folder / FILE, json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n")
@@ -160,8 +158,7 @@ def open_settings(folder: Path, options: ProfileOptions) -> Settings:
 
     Raises UsageError for a folder of something else, and for a profile with other options.
     """
-    asked = options.to_json()
-    file = folder / FILE
+    asked, file = options.to_json(), folder / FILE
     if not file.is_file():
         if not RunFolder(folder).is_free():
             raise UsageError(f"{folder} exists and holds no profile; choose another --output")
@@ -171,10 +168,8 @@ def open_settings(folder: Path, options: ProfileOptions) -> Settings:
         for costs in found.costs.values():
             costs.update({name: Cost(**dict(of)) for name, of in costs.items()})  # type: ignore[call-overload]
     if differ := differences(found.options, asked):
-        raise UsageError(
-            f"{folder} holds a profile with other settings ({'; '.join(differ)}). Choose another --output, or repeat "
-            "its settings to go on with it"
-        )
+        other = f"{folder} holds a profile with other settings ({'; '.join(differ)})"
+        raise UsageError(f"{other}; repeat its settings to go on with it, or choose another --output")
     return found
 
 

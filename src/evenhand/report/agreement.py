@@ -103,35 +103,27 @@ def agree(*paths: Path) -> Findings:
     """
     measured, left_out = _read_runs(paths)
     measured, told_apart = _tell_apart(measured)
-    measures = [_name_measure(run) for run in measured]
-    runs = pd.DataFrame(
-        {"model": [run.model for run in measured], "measure": measures, "score": [run.score for run in measured]}
-    )
+    rows = [(run.model, _name_measure(run), run.score) for run in measured]
+    runs = pd.DataFrame(rows, columns=["model", "measure", "score"])
     cells = runs.groupby(["model", "measure"], sort=False)["score"]
     scores = cells.mean().unstack().reindex(index=runs["model"].unique(), columns=runs["measure"].unique())
     if len(scores.columns) < 2:
-        raise UsageError(
-            f"runs of two measures or more are needed, of the same models; these are of "
-            f"{', '.join(scores.columns) or 'none'}" + (f" (left out: {'; '.join(left_out)})" if left_out else "")
-        )
+        there = f"these are of {', '.join(scores.columns) or 'none'}"
+        without = f" (left out: {'; '.join(left_out)})" if left_out else ""
+        raise UsageError(f"runs of two measures or more are needed, of the same models; {there}{without}")
     bases = find_bases((run.model, run.base) for run in measured)
     pairs = [_correlate(scores[[*both]].dropna(), bases) for both in combinations(scores.columns, 2)]
     pairs = [replace(pair, adjusted=p) for pair, p in zip(pairs, holm([pair.p_value for pair in pairs]))]
+    sizes = [(model, measure, n) for (model, measure), n in cells.size().items() if n > 1]
+    several = (f"{model} has {n} runs of {measure}: the mean of their scores counts" for model, measure, n in sizes)
     return Findings(
         title="Do measures agree?",
         sentences=tuple(map(_state, pairs)),
         tables=(_correlations(pairs), _scores(scores)),
         warnings=(
-            *left_out,
-            *told_apart,
-            *_name_bases(bases, scores.index[scores.notna().sum(axis=1) > 1]),
-            *(
-                f"{model} has {n} runs of {measure}: the mean of their scores counts"
-                for (model, measure), n in cells.size().items()
-                if n > 1
-            ),
+            *left_out, *told_apart, *_name_bases(bases, scores.index[scores.notna().sum(axis=1) > 1]), *several
         ),
-    )
+    )  # fmt: skip
 
 
 # Runs

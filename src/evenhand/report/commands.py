@@ -24,13 +24,10 @@ def compare(arguments: Sequence[str], console: Console) -> None:
 
     parser = _parser("compare", "Runs of one benchmark side by side, and their differences.", "the first is the base")
     parser.add_argument(
-        "--margin",
-        type=percent,
-        default=MARGIN,
-        metavar="PERCENT",
+        "--margin", type=percent, default=MARGIN, metavar="PERCENT",
         help="by which a tuned model may fall off on other text, and unread answers or one sort of error may rise, "
         "and it still be called debiased (default: %(default)s)",
-    )
+    )  # fmt: skip
     parsed = parser.parse_args(list(arguments))
     _show("compare", "a comparison", parsed, console, lambda: compare_runs(*parsed.runs, margin=parsed.margin))
 
@@ -62,9 +59,8 @@ def _check_output(command: str, kind: str, runs: Sequence[Path], parsed: Namespa
     from evenhand.output_files import check_output
     from evenhand.report.pages import is_page
 
-    if not parsed.output:
-        return ""
-    return check_output(parsed.output, runs, kind, partial(is_page, command), parsed.overwrite)
+    is_ours = partial(is_page, command)
+    return check_output(parsed.output, runs, kind, is_ours, parsed.overwrite) if parsed.output else ""
 
 
 def _show(command: str, kind: str, parsed: Namespace, console: Console, find: Callable[[], Findings]) -> None:

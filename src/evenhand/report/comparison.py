@@ -74,20 +74,16 @@ class Pair:
         """How many rows can be compared, and in which settings the two differ but for the model."""
         base, second = self.base, self.second
         only_base, only_second = (len(run.predictions) - self.n_common for run in (base, second))
-        yield (
-            f"{self.name}{self.n_common:,} prompts in common; {only_base:,} only in {base.letter} and {only_second:,} "
-            f"only in {second.letter}, left out."
-        )
+        left_out = f"{only_base:,} only in {base.letter} and {only_second:,} only in {second.letter}, left out"
+        yield f"{self.name}{self.n_common:,} prompts in common; {left_out}."
         if differ := describe_settings(base, second):
             yield differ
 
 
 def describe_settings(one: Run, other: Run) -> str:
     """Say in which settings two runs differ, but for the model; "" where in none."""
-    first, second = (
-        {name: value for name, value in run.results.config.items() if name not in _SHOWN_BY_LETTER}
-        for run in (one, other)
-    )
+    configs = (run.results.config.items() for run in (one, other))
+    first, second = ({name: value for name, value in of if name not in _SHOWN_BY_LETTER} for of in configs)
     differ = "; ".join(setting_differences(first, second))
     return f"{one.letter} and {other.letter} differ in {differ}." if differ else ""
 
@@ -132,11 +128,10 @@ def _compare(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> C
         pairs = [Pair(runs[0], runs[1])]
     by_pair = _test(benchmark, pairs, headline, holm)
     tested = [each for of_pair in by_pair.values() for each in of_pair]
-    looked_at = [
-        each for of_pair in _test(benchmark, pairs, exploratory, benjamini_hochberg).values() for each in of_pair
-    ]
+    by_pair_exploratory = _test(benchmark, pairs, exploratory, benjamini_hochberg)
+    looked_at = [each for of_pair in by_pair_exploratory.values() for each in of_pair]
     if not tested:
-        raise _nothing_to_compare(runs, pairs)
+        raise UsageError(_why_nothing_to_compare(runs, pairs))
     note = describe_family("Holm", tested) + benchmark.comparing.note
     table = difference_table("Headline figures", tested, one_pair, note)
     more = tuple(
@@ -166,11 +161,9 @@ def _compare(runs: Sequence[Run], benchmark: Benchmark[Any], margin: float) -> C
 
 
 def _test(
-    benchmark: Benchmark[Any],
-    pairs: Sequence[Pair],
-    groupings: Groupings,
+    benchmark: Benchmark[Any], pairs: Sequence[Pair], groupings: Groupings,
     adjust: Callable[[Sequence[float]], list[float]],
-) -> dict[Pair, list[FigureDifference]]:
+) -> dict[Pair, list[FigureDifference]]:  # fmt: skip
     """The differences of each pair, with p-values adjusted over those of all pairs."""
     found = [
         (pair, FigureDifference(f"{pair.name}{key.label}", key, benchmark.figure(key.figure), difference))
@@ -203,45 +196,35 @@ def _similarity(first: Texts, second: Texts) -> float | None:
 def _name_unpaired(runs: Sequence[Run], pairs: Sequence[Pair]) -> Iterator[str]:
     """A sentence on each run that is compared with no other."""
     paired = [run for pair in pairs for run in (pair.base, pair.second)]
-    for run in runs:
-        if run not in paired:
-            yield (
-                f"{run.letter} is compared with no other: no other run has equal settings but for the model and its "
-                f"mitigation. {describe_settings(runs[0], run)}"
-            ).strip()
+    for run in (each for each in runs if each not in paired):
+        why = "no other run has equal settings but for the model and its mitigation"
+        yield f"{run.letter} is compared with no other: {why}. {describe_settings(runs[0], run)}".strip()
 
 
-def _nothing_to_compare(runs: Sequence[Run], pairs: Sequence[Pair]) -> UsageError:
+def _why_nothing_to_compare(runs: Sequence[Run], pairs: Sequence[Pair]) -> str:
     """Say why, with the settings in which runs differ but may not."""
     folders = " and ".join(str(run.path) for run in runs)
     first, *others = (settings(run.results) for run in runs)
     differ = "; ".join(dict.fromkeys(each for other in others for each in setting_differences(first, other)))
     if not pairs:
-        return UsageError(
-            f"of {folders} no two have equal settings but for the model and its mitigation, so none has a base: "
-            f"{differ}. Name two to compare them as they are"
-        )
+        no_base = "no two have equal settings but for the model and its mitigation, so none has a base"
+        return f"of {folders} {no_base}: {differ}. Name two to compare them as they are"
     if any(pair.n_common for pair in pairs):
-        return UsageError(f"of {folders} nothing was read in both, so nothing can be compared")
+        return f"of {folders} nothing was read in both, so nothing can be compared"
     if differ:
-        return UsageError(
-            f"{folders} have no row in common, for they differ in {differ}; compare runs of the same rows"
-        )
-    return UsageError(f"{folders} have no row in common, though their settings are equal; run one of them again")
+        return f"{folders} have no row in common, for they differ in {differ}; compare runs of the same rows"
+    return f"{folders} have no row in common, though their settings are equal; run one of them again"
 
 
 def _warnings(tested: Sequence[FigureDifference], runs: Sequence[Run], pairs: Sequence[Pair]) -> Iterator[str]:
     if few := [each.name for each in tested if each.difference.n_clusters < FEW_CLUSTERS]:
         yield f"fewer than {FEW_CLUSTERS} clusters, rough intervals: {'; '.join(few)}"
     for pair in pairs:
-        base, second = (
-            ", ".join(str(each["identity"]) for each in run.results.helpers) for run in (pair.base, pair.second)
-        )
+        both = (pair.base, pair.second)
+        base, second = (", ".join(str(each["identity"]) for each in run.results.helpers) or "none" for run in both)
         if base != second:
-            yield (
-                f"other helpers read the answers of {pair.base.letter} ({base or 'none'}) than of {pair.second.letter} "
-                f"({second or 'none'}): differences may be theirs, not the models'; run both with the same ones"
-            )
+            of = f"{pair.base.letter} ({base}) than of {pair.second.letter} ({second})"
+            yield f"other helpers read the answers of {of}; run both with the same ones, or differences may be theirs"
     letters: dict[str, list[str]] = {}
     for run in runs:
         for warning in run.results.warnings:

@@ -56,11 +56,8 @@ class Column:
 
 def counts(figure: str) -> tuple[Column, ...]:
     """Columns with the number of answers, of clusters, and the percent unread."""
-    return (
-        Column("n", figure, show="n"),
-        Column("clusters", figure, show="n_clusters"),
-        Column("unread, %", figure, show="unread_percent"),
-    )
+    shows: dict[str, Show] = {"n": "n", "clusters": "n_clusters", "unread, %": "unread_percent"}
+    return tuple(Column(heading, figure, show=show) for heading, show in shows.items())
 
 
 @dataclass(frozen=True)
@@ -121,13 +118,11 @@ class Grid:
         for model in dict.fromkeys(each["model"] for each in results.published) if self.published else ():
             printed = [_published(each, groups, model, results) for each in columns]
             if any(printed):
+                digits = (max(2, of.digits) for of in figures)
                 cells = (
-                    Cell(
-                        each.get("value"), each.get("low"), each.get("high"), max(2, of.digits), published=True,
-                        missing="",
-                    )
-                    for each, of in zip(printed, figures)
-                )  # fmt: skip
+                    Cell(each.get("value"), each.get("low"), each.get("high"), n, published=True, missing="")
+                    for each, n in zip(printed, digits)
+                )
                 yield (Cell(f" {model}, published", published=True), *cells)
 
 
@@ -238,15 +233,12 @@ def side_by_side(runs: Sequence[Run]) -> Table:
     benchmark = get_benchmark(runs[0].results.benchmark)
     headline = (row for run in runs for row in run.results.figures if row.headline)
     keys = dict.fromkeys((row.figure, tuple(row.groups.items())) for row in headline)
-    rows = tuple(
-        (
-            Cell(benchmark.figure(key).label(dict(groups))),
-            *(shown(run.results.figures.row(key, **dict(groups)), benchmark.figure(key)) for run in runs),
-        )
-        for key, groups in keys
-    )
+    rows = []
+    for (key, groups), of in ((each, benchmark.figure(each[0])) for each in keys):
+        cells = (shown(run.results.figures.row(key, **dict(groups)), of) for run in runs)
+        rows.append((Cell(of.label(dict(groups))), *cells))
     columns = ("figure", *(f"{run.letter}: {run.results.model_name}" for run in runs))
-    return Table("Each run by itself", columns, rows, intervals_note(benchmark.card))
+    return Table("Each run by itself", columns, tuple(rows), intervals_note(benchmark.card))
 
 
 def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Block]:

@@ -71,15 +71,10 @@ def write_report(folder: RunFolder, place: Path | None = None, found: tuple[Resu
     shown = [each.picture for each in findings.examples if each.picture is not None]
     pictures = {row: content for row in shown if (content := folder.picture(row)) is not None}
     page = render(
-        "report.html.jinja",
-        command="report",
-        card=get_benchmark(results.benchmark).card,
-        results=results,
-        findings=findings,
-        not_beside=not_beside(results),
-        settings=_settings_in_words(results),
+        "report.html.jinja", command="report", card=get_benchmark(results.benchmark).card, results=results,
+        findings=findings, not_beside=not_beside(results), settings=_settings_in_words(results),
         pictures={row: data_url(content, _kind_of_picture(content)) for row, content in pictures.items()},
-    )
+    )  # fmt: skip
     write_whole(place or folder.report, page)
 
 
@@ -89,12 +84,11 @@ def _kind_of_picture(content: bytes) -> str:
 
 def _settings_in_words(results: Results) -> list[tuple[str, str]]:
     """The settings that were chosen: ("max new tokens", "16")."""
-    chosen = {
-        name.replace("_", " "): value
+    return [
+        (name.replace("_", " "), in_words(_in_words(value)))
         for name, value in results.asked.items()
         if value is not None and value != [] and name not in ("model", "benchmark")  # which the title shows
-    }
-    return [(name, in_words(_in_words(value))) for name, value in chosen.items()]
+    ]
 
 
 def _in_words(value: object) -> str:

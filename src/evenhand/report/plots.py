@@ -20,14 +20,10 @@ if TYPE_CHECKING:
 _COLORS = ("#8a8f98", "#2a9d8f", "#c8553d", "#3d5a80", "#b08900", "#7b4b94")
 _MARKS = "osD^vP"
 _STYLE = {
-    "svg.hashsalt": "evenhand",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+    "svg.hashsalt": "evenhand", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10,
+    "axes.spines.top": False, "axes.spines.right": False,
     "text.parse_math": False,  # a "$" in a name is a "$"
-}
+}  # fmt: skip
 LETTERS_AN_INCH = 10.4  # of 9 points
 WIDE, WIDEST = 5.4, 7.6  # inches: what a phone shows at two thirds can still be read
 _LONGEST = 80  # characters of a label
@@ -36,12 +32,9 @@ Interval = Sequence[float | None]
 
 
 def grouped_bars(
-    values: Mapping[str, Mapping[str, tuple[float, Interval]]],
-    unit: str,
-    reference: tuple[float, str],
-    limits: tuple[float, float] = (0, 100),
-    marks: Mapping[str, Mapping[str, float]] | None = None,
-) -> str:
+    values: Mapping[str, Mapping[str, tuple[float, Interval]]], unit: str, reference: tuple[float, str],
+    limits: tuple[float, float] = (0, 100), marks: Mapping[str, Mapping[str, float]] | None = None,
+) -> str:  # fmt: skip
     """Draw horizontal bars with error bars, and a dashed line at the reference.
 
     Args:
@@ -166,7 +159,7 @@ def heatmap(values: Mapping[str, Mapping[str, float]], unit: str) -> str:
         figure, axes = _canvas(1.9 + 0.7 * max(3, len(columns)), 1.6 + 0.28 * len(values))
         image = _grid(axes, values, columns)
         axes.set_xticks(range(len(columns)), [_folded(column, 11) for column in columns], fontsize=9)
-        axes.set_yticks(range(len(values)), _labels(values))
+        axes.set_yticks(range(len(values)), [*map(_label, values)])
         _add_scale(figure, image, axes, unit)
         return _svg(figure)
 
@@ -194,7 +187,7 @@ def heatmaps(matrices: Mapping[str, Mapping[str, Mapping[str, float]]], unit: st
             first = k % a_row == 0 or not once
             axes.set_title(_folded(name, int(wide / 0.085)), fontsize=10)
             axes.set_xticks(range(len(columns)), [_folded(column, 11) for column in columns], fontsize=8)
-            axes.set_yticks(range(len(values)), _labels(values) if first else [""] * len(values), fontsize=8)
+            axes.set_yticks(range(len(values)), [*map(_label, values)] if first else [""] * len(values), fontsize=8)
             axes.set_xlabel(x, fontsize=8)
             axes.set_ylabel(y if first else "", fontsize=8)
         _add_scale(figure, image, list(places), unit)
@@ -251,10 +244,6 @@ def _label(text: str) -> str:
 def _folded(text: str, width: int) -> str:
     """Break a label into lines of so many characters at most, so that it does not run into the next one."""
     return "\n".join(textwrap.wrap(_label(text), max(8, width))) or _label(text)
-
-
-def _labels(texts: Iterable[str]) -> list[str]:
-    return [_label(text) for text in texts]
 
 
 @contextmanager

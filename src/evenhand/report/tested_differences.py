@@ -86,42 +86,30 @@ def describe_family(adjustment: str, tested: Sequence[FigureDifference]) -> str:
         if found.n and found.smallest_p > LEVEL:
             few.setdefault(f"{found.n_clusters}, p is {found.smallest_p:.4g} at least", []).append(each.name)
     n = sum(not math.isnan(each.p_value) for each in tested)
-    note = f"Adjusted p: {adjustment} over this family of {n}. "
-    if few:
-        named = "; ".join(f"{_name_first(names)} ({clusters})" for clusters, names in few.items())
-        note += f"It leaves out tests over too few clusters to reject anything: {named}. "
-    return note
-
-
-def _name_first(names: Sequence[str]) -> str:
-    """The first of the names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return "; ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    named = []
+    for clusters, names in few.items():
+        more = f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else ""
+        named.append(f"{'; '.join(names[:MOST_NAMED])}{more} ({clusters})")
+    left_out = f"It leaves out tests over too few clusters to reject anything: {'; '.join(named)}. " if named else ""
+    return f"Adjusted p: {adjustment} over this family of {n}. {left_out}"
 
 
 def difference_table(title: str, tested: Sequence[FigureDifference], one_pair: bool, family: str) -> Table:
     """A row for each difference. one_pair: whether all are of runs A and B."""
-    rows = tuple(
-        (
-            Cell(each.name),
-            Cell(found.first, digits=each.figure.digits),
-            Cell(found.second, digits=each.figure.digits),
-            Cell(found.estimate, found.low, found.high, each.figure.digits),
-            Cell(each.verdict),
-            Cell(found.p_value, digits=4, style="p"),
-            Cell(each.adjusted, digits=4, style="p"),
-            count(found.n),
-            count(found.n_clusters),
-        )
-        for each in tested
-        for found in (each.difference,)
-    )
+    rows = []
+    for each in tested:
+        found, digits = each.difference, each.figure.digits
+        first, second = (Cell(value, digits=digits) for value in (found.first, found.second))
+        difference = Cell(found.estimate, found.low, found.high, digits)
+        p_values = (Cell(p, digits=4, style="p") for p in (found.p_value, each.adjusted))
+        counts = count(found.n), count(found.n_clusters)
+        rows.append((Cell(each.name), first, second, difference, Cell(each.verdict), *p_values, *counts))
     named = ("A", "B", "B minus A") if one_pair else ("base", "run", "difference")
     note = (
         "Brackets: paired 95 % confidence intervals, on pairs that both runs answered readably. Tied: the interval "
         f"contains 0, and p is {LEVEL:g} or more; {UNCLEAR}: the two disagree. {family}"
     )
-    return Table(title, ("figure", *named, "found", "p", "adjusted p", "n pairs", "clusters"), rows, note)
+    return Table(title, ("figure", *named, "found", "p", "adjusted p", "n pairs", "clusters"), tuple(rows), note)
 
 
 def difference_plots(tested: Sequence[FigureDifference]) -> Iterator[Plot]:

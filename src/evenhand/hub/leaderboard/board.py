@@ -103,10 +103,8 @@ def _choose_overview(columns: Sequence[Column], counts: Mapping[Column, int]) ->
         if column.library == OURS or (column.benchmark, column.metric) not in ours:
             key = (column.library, column.benchmark, column.metric)
             chosen[key] = max(chosen.get(key, column), column, key=lambda each: counts[each])
-    found = list(chosen.values())
-    if len(found) > MOST_OVERVIEW:
-        found.sort(key=lambda each: (each.library != OURS, -counts[each]))
-    return found
+    found = [*chosen.values()]
+    return sorted(found, key=lambda each: (each.library != OURS, -counts[each])) if found[MOST_OVERVIEW:] else found
 
 
 def _order_rows(records: Iterable[Record], columns: Sequence[Column], cells: Cells) -> tuple[Row, ...]:

@@ -34,29 +34,22 @@ def render_page(board: Board, title: str, links: Links) -> str:
     """index.html."""
     script = (TEMPLATES / "board.js").read_text(encoding="utf-8")
     return _TEMPLATES.get_template("board.html.jinja").render(
-        board=board,
-        title=title,
+        board=board, title=title, version=__version__,
         generator=Markup(GENERATOR + (REHEARSAL if board.gathered.rehearsal else "") + '">'),
-        style=Markup((TEMPLATES / "board.css").read_text(encoding="utf-8")),
-        script=Markup(script),
+        style=Markup((TEMPLATES / "board.css").read_text(encoding="utf-8")), script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         anchors={row.name: f"m{k}" for k, row in enumerate(board.rows)},
         plots=list(islice(draw_plots(board), MOST_PLOTS)),
         paired=sum(cell.record.origin.run is not None for cell in board.cells.values()) > 1,
-        format_result=format_result,
-        benchmark=_benchmark_title,
-        heading=_heading,
-        direction=_direction,
+        format_result=format_result, benchmark=_benchmark_title, heading=_heading, direction=_direction,
         href=lambda origin: find_link(origin, links),
-        version=__version__,
-    )
+    )  # fmt: skip
 
 
 def render_card(board: Board, title: str, gradio: str) -> str:
     """README.md of the Space, with its front matter. gradio: the version."""
-    return _TEMPLATES.get_template("README.md.jinja").render(
-        title=title, gradio=gradio, version=__version__, board=board
-    )
+    card = _TEMPLATES.get_template("README.md.jinja")
+    return card.render(title=title, gradio=gradio, version=__version__, board=board)
 
 
 def find_link(origin: Origin, links: Links) -> str | None:
@@ -94,14 +87,11 @@ def format_result(record: Record) -> tuple[str, str]:
     """A figure and its interval, with as many digits as the interval's width shows."""
     width = (record.interval[1] - record.interval[0]) if record.interval else abs(record.value) / 50
     digits = 3 if width < 0.3 else 1 if width < 50 else 0
-    figure, *ends = (_round(each, digits) for each in (record.value, *(record.interval or ())))
+    figure, *ends = (
+        f"{value:.3g}" if abs(value) >= 1e6 else f"{round(value, digits) + 0.0:,.{digits}f}"  # + 0.0: of -0.0
+        for value in (record.value, *(record.interval or ()))
+    )
     return figure, " – ".join(ends) or "no interval"
-
-
-def _round(value: float, digits: int) -> str:
-    if abs(value) >= 1e6:
-        return f"{value:.3g}"
-    return f"{round(value, digits) + 0.0:,.{digits}f}"  # + 0.0: of -0.0
 
 
 def _benchmark_title(name: str) -> str:

@@ -142,17 +142,17 @@ class Record:
 
 def check_form(part: str, value: object) -> None:
     """Raise ValueError for what doesn't fit the part of formats.schema.json, naming the first fault."""
-    for error in _validators()[part].iter_errors(value):
+    for error in _validator(part).iter_errors(value):
         where = error.json_path.removeprefix("$").removeprefix(".")
         raise ValueError(f"its form is wrong: {f'{where[:80]}: ' if where else ''}{error.message[:120]}")
 
 
 @cache
-def _validators() -> dict[str, Draft202012Validator]:
+def _validator(part: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator  # takes a while to import
 
     schema = json.loads(Path(__file__).with_name("formats.schema.json").read_text(encoding="utf-8"))
-    return {part: Draft202012Validator({"$ref": f"#/$defs/{part}", **schema}) for part in schema["$defs"]}
+    return Draft202012Validator({"$ref": f"#/$defs/{part}", **schema})
 
 
 def clean(text: str, longest: int = LONGEST_TEXT) -> str:
@@ -189,7 +189,7 @@ def check_record(record: Record, bounds: tuple[float | None, float | None] = (No
     _check_range(record, *bounds)
     if record.interval is not None and _has_no_width(record):
         record = replace(record, interval=None, notes="; ".join(filter(None, (record.notes, NO_WIDTH))))
-    has_base = record.base is not None and record.base != record.model and MODEL_ID.fullmatch(record.base)
+    has_base = record.base not in (None, record.model) and MODEL_ID.fullmatch(record.base or "")
     return record if has_base else replace(record, base=None)
 
 
@@ -267,8 +267,9 @@ def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date
     if not origin.rehearsal and any(asked.get(part) for part in ("limit", "sample", "rehearsal")):
         raise ValueError("it is of a part of the rows, or a rehearsal")
     if (unread := float(details.get("unread_rate", 0))) > MOST_UNREAD:
-        most = 100 * MOST_UNREAD
-        raise ValueError(f"{100 * unread:.0f} % of its answers could not be read; the limit is {most:.0f} %")
+        raise ValueError(
+            f"{100 * unread:.0f} % of its answers could not be read; the limit is {100 * MOST_UNREAD:.0f} %"
+        )
     notes, interval = _list_notes(content, details, asked), uncertainty.get("confidence_interval")
     if interval is not None and abs(interval.get("confidence_level", 0.0) - LEVEL) > 1e-9:
         interval, notes = None, [*notes, "its interval is not of 95 %, and left out"]
@@ -352,8 +353,7 @@ def _name_dataset(source: Any, versions: Mapping[str, str]) -> str:
     name = source.get("dataset_name", "unknown dataset").strip()
     version = versions.get(f"dataset {name}") or source.get("source_version") or source.get("hf_revision")
     rows = source.get("additional_details", {}).get("rows", OURS)
-    if rows != OURS:
-        version = rows
+    version = version if rows == OURS else rows
     return f"{name} {version.removeprefix('v')[:40]}" if version else f"{name}, {UNKNOWN_VERSION}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
@@ -27,7 +28,7 @@ from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.every_eval_ever import About, record
 from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
 from evenhand.hub.submission.finished_run import FinishedRun, commit_of, shown
-from evenhand.hub.submission.validation import check_figures, check_run, date_of, parse_date
+from evenhand.hub.submission.validation import check_run, date_of, parse_date
 from evenhand.plain_yaml import plain_yaml
 from evenhand.report.differences import FigureKey
 
@@ -36,6 +37,9 @@ WRITTEN_BY_SUBMIT = ("evenhand-*",)  # names of .eval_results next to records
 ENCODING = "utf-8-sig"  # editors on Windows begin a file with a byte order mark
 LARGEST, LARGEST_YAML = 2_000_000, 200_000  # bytes of a file
 DATASETS = "datasets/"
+SOURCES = (
+    "run folders, records of Every Eval Ever, folders of them, ORG/NAME of a model on the Hub, or datasets/ORG/NAME"
+)
 RESULTS_OF_MODEL = [CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml"]
 
 
@@ -85,10 +89,7 @@ def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> It
     if os.path.lexists(path):
         yield from read_place(path, Origin(source, rehearsal=rehearsal), models)
     elif not MODEL_ID.fullmatch(repository.removeprefix(DATASETS)):
-        raise UsageError(
-            f"{source!r} is no folder or file here, and no id of the Hub; name run folders, records of Every Eval "
-            "Ever, folders of them, ORG/NAME of a model, or datasets/ORG/NAME"
-        )
+        raise UsageError(f"{source!r} is no folder or file here, and no id of the Hub; name {SOURCES}")
     elif repository == source and path.parent != Path() and path.parent.is_dir():
         raise UsageError(f"{source!r} does not exist, though {path.parent} does; for the Hub's write hf://{source}")
     else:
@@ -109,21 +110,13 @@ def _read_repository(repository: str, source: str) -> Iterator[Record | Refused]
         try:
             info: Any = patient(lambda: api.repo_info(repo_id, repo_type=kind, files_metadata=True), what)
         except RepositoryNotFoundError as error:
-            raise UsageError(
-                f"{source} is no {kind} on the Hub, or your token may not see it; name a folder or a file, ORG/NAME of "
-                "a model, or datasets/ORG/NAME"
-            ) from error
+            raise UsageError(f"{source} is no {kind} on the Hub, or your token may not see it") from error
         large = {file.rfilename: file.size for file in info.siblings or [] if (file.size or 0) > LARGEST}
         for path in filter_repo_objects(large, allow_patterns=allowed, ignore_patterns=ignored):
             yield Refused(source, path, f"it has {large[path]:,} bytes; the limit is {LARGEST:,}")
         ignored += map(escape, large)
-        patient(
-            lambda: api.snapshot_download(
-                repo_id, repo_type=kind, revision=info.sha, local_dir=folder, allow_patterns=allowed,
-                ignore_patterns=ignored,
-            ),
-            what,
-        )  # fmt: skip
+        of = {"repo_type": kind, "revision": info.sha, "allow_patterns": allowed, "ignore_patterns": ignored}
+        patient(lambda: api.snapshot_download(repo_id, local_dir=folder, **of), what)
         address = f"{constants.ENDPOINT.rstrip('/')}/{repository}/blob/{info.sha}/"
         yield from read_place(Path(folder), Origin(source, model=None if is_dataset else repo_id), {}, address)
 
@@ -202,13 +195,12 @@ def _find_model(folder: Path, models: Mapping[Path, str]) -> str | None:
 
 def _read_base(repository: Path) -> str | None:
     """`base_model` of a model's card, the first where there are several; None where none can be read."""
-    try:
+    base = None
+    with suppress(*FAULTS):
         text = read_regular(repository / CARD, LARGEST_YAML).decode(ENCODING)
         metadata = plain_yaml(text.split("\n---", 1)[0].removeprefix("---")) if text.startswith("---") else None
         bases = metadata.get("base_model") if isinstance(metadata, Mapping) else None
-    except FAULTS:
-        return None
-    base = bases[0] if isinstance(bases, list) and bases else bases
+        base = bases[0] if isinstance(bases, list) and bases else bases
     return base.strip() if isinstance(base, str) else None
 
 
@@ -239,7 +231,6 @@ def build_run_record(path: Path, model: str | None, rehearsal: bool = False) -> 
         if not rehearsal:
             check_run(run, model, under_another_name=True)
         figures, _ = submitted_figures(run)
-        check_figures(run, figures)
         about = About(model, date_of(run.finished), "unknown", "other", None, None)
         return record(run, figures, about), figures
 

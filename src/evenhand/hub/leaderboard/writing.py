@@ -89,28 +89,22 @@ def _write_opened(records: Sequence[Record], folder: Path, say: Callable[[str], 
     """Write what figures open where they have no address; {(source, place): path in the folder}."""
     links: dict[tuple[str, str], str] = {}
     for place, record in {(of.origin.source, of.origin.place): of for of in records if not of.origin.link}.items():
-        name = hashlib.sha256("\n".join(place).encode()).hexdigest()[:16]
-        is_report = record.origin.run is not None and reports
-        within = f"{REPORTS}/{name}.html" if is_report else f"{RECORDS}/{name}.json"
+        name, run = hashlib.sha256("\n".join(place).encode()).hexdigest()[:16], record.origin.run
+        within = f"{REPORTS}/{name}.html" if run and reports else f"{RECORDS}/{name}.json"
         (folder / within).parent.mkdir(exist_ok=True)
         try:
-            _write_opened_file(record, folder / within, is_report)
+            if run and reports:
+                with as_written(run):
+                    write_report(RunFolder.open(run), folder / within)
+            else:  # a run was checked when it was read
+                file = record.origin.file or Path()
+                content = build_run_record(run, record.model, rehearsal=True)[0] if run else read_content(file)
+                write_whole(folder / within, json.dumps(content, indent=2, skipkeys=True, default=str))
         except FAULTS as error:
             say(f"No page of {', '.join(place)}: {error}")
         else:
             links[place] = within
     return links
-
-
-def _write_opened_file(record: Record, path: Path, is_report: bool) -> None:
-    """A run's report, or a record as JSON. Raises one of FAULTS."""
-    run, file = record.origin.run, record.origin.file
-    if run is not None and is_report:
-        with as_written(run):
-            write_report(RunFolder.open(run), path)
-    else:  # a run was checked when it was read
-        content = build_run_record(run, record.model, rehearsal=True)[0] if run else read_content(file or Path())
-        write_whole(path, json.dumps(content, indent=2, skipkeys=True, default=str))
 
 
 def _list_results(board: Board, links: Links) -> Iterator[dict[str, object]]:

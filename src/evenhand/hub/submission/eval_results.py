@@ -58,17 +58,12 @@ def make_entries(
     assert all((each.figure.unit, each.figure.best) == ("percent", "low") for each in on_boards)
     return [
         EvalResultEntry(
-            dataset_id=str(about.repository),
-            task_id=each.task,
-            value=round(1 - each.value / 100, DIGITS),
-            dataset_revision=about.revision,
-            date=about.date,
-            source_url=source_url,
-            source_name=source_name,
+            dataset_id=str(about.repository), task_id=each.task, value=round(1 - each.value / 100, DIGITS),
+            dataset_revision=about.revision, date=about.date, source_url=source_url, source_name=source_name,
             notes=_write_notes(run, each),
         )
         for each in on_boards
-    ]
+    ]  # fmt: skip
 
 
 def _write_notes(run: FinishedRun, measured: SubmittedFigure) -> str:
@@ -86,20 +81,18 @@ def _write_notes(run: FinishedRun, measured: SubmittedFigure) -> str:
 
 
 def dump_files(all_entries: Sequence[EvalResultEntry]) -> dict[str, bytes]:
-    """Return one file for each task, so that a later run of it replaces nothing else."""
+    """Return one file for each task, so that a later run of it replaces nothing else.
+
+    Raises UsageError for two results of one task.
+    """
     import yaml
     from huggingface_hub import eval_result_entries_to_yaml
 
-    files = {}
+    files: dict[str, bytes] = {}
     for entry in all_entries:
         path = f"{FOLDER}/evenhand-{entry.dataset_id.partition('/')[2]}-{entry.task_id}.yaml"
-        record = eval_result_entries_to_yaml([entry])
-        files[path] = str(yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=120)).encode()
+        if path in files:
+            raise UsageError(f"the result of {entry.dataset_id} {entry.task_id} is there twice; name one run of it")
+        record = yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True, width=120)
+        files[path] = str(record).encode()
     return files
-
-
-def check_entries(all_entries: Sequence[EvalResultEntry]) -> None:
-    """Raise UsageError for two results of one task."""
-    tasks = [f"{each.dataset_id} {each.task_id}" for each in all_entries]
-    if twice := [task for task in tasks if tasks.count(task) > 1]:
-        raise UsageError(f"the result of {twice[0]} is there twice; name one run of it")

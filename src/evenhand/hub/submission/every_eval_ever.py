@@ -62,32 +62,25 @@ def record(
 ) -> dict[str, Any]:
     """Return a run's record. samples: the file of single answers next to it."""
     versions = {"evenhand": "unknown", **run.results.versions}
-    source = {
-        "source_name": "evenhand",
-        "source_type": "evaluation_run",
-        "source_organization_name": about.evaluator,
-        "evaluator_relationship": about.relationship,
-    }
+    detailed = samples and {
+        "format": "jsonl", "file_path": f"{place_of(run, about)}_samples.jsonl", "hash_algorithm": "sha256",
+        "checksum": hashlib.sha256(samples).hexdigest(), "total_rows": samples.count(b"\n"),
+    }  # fmt: skip
     written = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": _evaluation_id(run, about),
         "evaluation_timestamp": about.epoch,
         "retrieved_timestamp": about.epoch,
-        "source_metadata": source,
+        "source_metadata": {
+            "source_name": "evenhand", "source_type": "evaluation_run", "source_organization_name": about.evaluator,
+            "evaluator_relationship": about.relationship,
+        },
         "eval_library": {"name": "evenhand", "version": versions["evenhand"], "additional_details": dict(versions)},
         "model_info": _describe_model(run, about),
         "evaluation_results": [_describe_figure(run, each, about) for each in found],
-        "detailed_evaluation_results": samples
-        and {
-            "format": "jsonl",
-            "file_path": f"{place_of(run, about)}_samples.jsonl",
-            "hash_algorithm": "sha256",
-            "checksum": hashlib.sha256(samples).hexdigest(),
-            "total_rows": samples.count(b"\n"),
-        },
-    }
-    known: dict[str, Any] = _without_none(written)
-    return known
+        "detailed_evaluation_results": detailed,
+    }  # fmt: skip
+    return dict(_without_none(written))
 
 
 def _without_none(value: Any) -> Any:
@@ -103,19 +96,15 @@ def _describe_model(run: FinishedRun, about: About) -> dict[str, Any]:
     base = dict(results.option("model_options") or ()).get("base")
     engine = {"name": "transformers", "version": results.versions.get("transformers", "unknown")}
     return {
-        "name": shown(results.model_name),
-        "id": about.model_id,
-        "developer": about.model_id.partition("/")[0],
+        "name": shown(results.model_name), "id": about.model_id, "developer": about.model_id.partition("/")[0],
         "inference_engine": None if of_server else engine,
         "additional_details": {
-            "deployment_type": "unknown" if of_server else "self_deployed",
-            "model_availability": "unknown",
+            "deployment_type": "unknown" if of_server else "self_deployed", "model_availability": "unknown",
             "ran_as": finished_run.describe_model(run),
             "is_by_name_what_ran": json.dumps(finished_run.is_that_model(run, about.model_id)),
-            "revision": finished_run.commit_of(run),
-            "base_model": shown(str(base)) if base else None,
+            "revision": finished_run.commit_of(run), "base_model": shown(str(base)) if base else None,
         },
-    }
+    }  # fmt: skip
 
 
 def _describe_figure(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
@@ -124,10 +113,11 @@ def _describe_figure(run: FinishedRun, measured: SubmittedFigure, about: About) 
     warnings = [each.text for each in run.results.warnings]
     more = [f"and {len(warnings) - WARNINGS} more"] if len(warnings) > WARNINGS else []
     lower, upper = measured.interval or (None, None)
-    method = (
-        f"{figure.statistic.method.format(clusters=' and by '.join(card.clusters))}; docs/statistics.md of evenhand"
-    )
-    interval = {"lower": lower, "upper": upper, "confidence_level": LEVEL, "method": method}
+    method = figure.statistic.method.format(clusters=" and by ".join(card.clusters))
+    interval = {
+        "lower": lower, "upper": upper, "confidence_level": LEVEL,
+        "method": f"{method}; docs/statistics.md of evenhand",
+    }  # fmt: skip
     options = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_new_tokens"}
     sampled = options if config.get("protocol") == WRITES else {}  # where options are scored, nothing is sampled
     return {
@@ -137,52 +127,40 @@ def _describe_figure(run: FinishedRun, measured: SubmittedFigure, about: About) 
         "metric_config": {
             "evaluation_description": f"{card.title} ({card.paper}): {figure.description or figure.name}",
             "metric_id": figure.key if figure.key in GLOBAL else f"{card.metric or card.name}.{figure.key}",
-            "metric_name": figure.name,
-            "metric_unit": figure.unit or None,
-            "lower_is_better": lower_is_better(figure),
-            "score_type": None if low is None else "continuous",
-            "min_score": low,
-            "max_score": high,
+            "metric_name": figure.name, "metric_unit": figure.unit or None, "lower_is_better": lower_is_better(figure),
+            "score_type": None if low is None else "continuous", "min_score": low, "max_score": high,
         },
         "score_details": {
             "score": measured.value,
             "details": {
-                "n": str(row.n),
-                "unread_rate": json.dumps(row.unread_rate),
-                "task": measured.task,
+                "n": str(row.n), "unread_rate": json.dumps(row.unread_rate), "task": measured.task,
                 "raw_score": json.dumps(row.value) if is_signed(figure) else None,
                 "warnings": "; ".join((*warnings[:WARNINGS], *more)) or None,
             },
             "uncertainty": {
-                "num_samples": row.n_read,
-                "confidence_interval": interval if measured.interval else None,
+                "num_samples": row.n_read, "confidence_interval": interval if measured.interval else None,
             },
         },
         "generation_config": {
             "generation_args": {name: config.get(option) for name, option in sampled.items()},
             "additional_details": finished_run.settings(run),
         },
-    }
+    }  # fmt: skip
 
 
 def _describe_data(run: FinishedRun, measured: SubmittedFigure, about: About) -> dict[str, Any]:
     """Return the dataset on the Hub, if it was named and the run's rows are its; else its name and version."""
     if about.repository is None:
         return {
-            "dataset_name": run.dataset,
-            "source_type": "other",
-            "source_version": run.dataset_version or None,
+            "dataset_name": run.dataset, "source_type": "other", "source_version": run.dataset_version or None,
             "additional_details": {"rows": str(run.results.config.get("source"))},
-        }
+        }  # fmt: skip
     return {
-        "dataset_name": run.dataset,
-        "source_type": "hf_dataset",
-        "hf_repo": about.repository,
+        "dataset_name": run.dataset, "source_type": "hf_dataset", "hf_repo": about.repository,
         "hf_split": run.benchmark.card.split,
         "hf_config": next((name for name in run.config.configs if measured.task.startswith(name)), None),
-        "hf_revision": about.revision or f"v{run.dataset_version}",
-        "samples_number": measured.row.n,
-    }
+        "hf_revision": about.revision or f"v{run.dataset_version}", "samples_number": measured.row.n,
+    }  # fmt: skip
 
 
 def answer_lines(run: FinishedRun, found: Sequence[SubmittedFigure], about: About) -> bytes | None:

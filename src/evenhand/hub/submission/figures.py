@@ -6,11 +6,13 @@ from zero; the raw figure is given, too.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.errors import UsageError
 from evenhand.figure import Figure, FigureRow
+from evenhand.hub.results_checks import MOST_UNREAD
 
 if TYPE_CHECKING:
     from evenhand.hub.submission.finished_run import FinishedRun
@@ -63,7 +65,8 @@ def distances(interval: Interval) -> Interval:
 def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[str, ...]]:
     """Return the figures, and the configurations that were not asked, so that the whole benchmark has no figure.
 
-    Raises UsageError for a run that has no such figures, or whose figures can't be assigned to tasks.
+    Raises UsageError for a run that has no such figures, whose figures can't be assigned to tasks, or one of whose
+    figures is no number, or mostly unread.
     """
     benchmark, configs = run.benchmark, run.results.config["configs"]
     declared = {figure.key: figure for figure in benchmark.figures if figure.best is not None}
@@ -73,16 +76,21 @@ def submitted_figures(run: FinishedRun) -> tuple[list[SubmittedFigure], tuple[st
     whole = run.results.figures.row(main.key)
     if main.submitted is None and whole.figure in declared and whole not in rows:
         rows.append(whole)
-
-    def name_task(row: FigureRow) -> str:
+    found = []
+    for row in rows:
         if missing and not row.groups:
-            return "-".join(configs) if row.headline else ""
-        return benchmark.publishing.task(row.groups, configs, benchmark.card)
-
-    try:
-        found = [SubmittedFigure(declared[row.figure], row, task) for row in rows if (task := name_task(row))]
-    except UsageError as error:
-        raise UsageError(f"{run.name}: {error}") from error
+            task = "-".join(configs) if row.headline else ""
+        else:
+            task = benchmark.publishing.task(row.groups, configs, benchmark.card)
+        if task:
+            found.append(SubmittedFigure(declared[row.figure], row, task))
     if not found:
         raise UsageError(f"{run.name}: {run.results.benchmark} has no headline figure; leave this run out")
+    for each in found:
+        what, row = f"{run.name}: {each.figure.key} of task {each.task}", each.row
+        if row.n - row.n_read > MOST_UNREAD * row.n:
+            unread, most = f"{row.n - row.n_read:,} of {row.n:,} answers could not be read", 100 * MOST_UNREAD
+            raise UsageError(f"{what}: {unread} (at most {most:.0f} %); look at them, or try another --protocol")
+        if not all(map(math.isfinite, (each.value, *(each.interval or ())))):
+            raise UsageError(f"{what} is {each.value}, and not a number that can be compared; look at the run's report")
     return found, missing

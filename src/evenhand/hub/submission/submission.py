@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +19,7 @@ from evenhand.hub.submission import eval_results, every_eval_ever
 from evenhand.hub.submission.every_eval_ever import About
 from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
 from evenhand.hub.submission.finished_run import FinishedRun, describe_model, is_that_model
-from evenhand.hub.submission.validation import check_figures, check_run, checked_date, date_of
+from evenhand.hub.submission.validation import check_run, checked_date, date_of
 from evenhand.training_record import RECORD, base_version, training_record
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def check_runs(paths: Sequence[Path], asked: SubmitOptions) -> list[CheckedRun]:
         with as_written(path):
             check_run(run, asked.model_id, asked.under_another_name)
             figures, missing = submitted_figures(run)
-            check_figures(run, figures)
             of = "--date" if asked.date else f"when {run.name} was finished"
             date = checked_date(asked.date or date_of(run.finished), datetime.now(UTC), of)
             if run.fingerprint in seen:
@@ -102,7 +102,6 @@ def make_submission(checked: Sequence[CheckedRun], asked: SubmitOptions, hub: Hu
             url = asked.source or f"{constants.ENDPOINT.rstrip('/')}/{asked.model_id}/blob/main/{place}.json"
             source_name = "evenhand" if asked.source is None else "evaluation"
             entries += eval_results.make_entries(run, each.figures, about, url, source_name)
-    eval_results.check_entries(entries)
     for entry in [*entries]:
         task = entry.dataset_id, entry.task_id
         if path := hub.others.get((*task, entry.dataset_revision)) or hub.others.get((*task, None)):
@@ -148,16 +147,14 @@ def _find_revisions(runs: Sequence[FinishedRun], namespace: str) -> dict[tuple[s
 
     found: dict[tuple[str, str | None], str] = {}
     for dataset, version in {(run.dataset, run.dataset_version): None for run in runs if is_packaged(run.results)}:
-        repo_id = f"{namespace}/{dataset}"
-        try:
+        repo_id, tags = f"{namespace}/{dataset}", {}
+        with suppress(RepositoryNotFoundError):
             refs = patient(partial(list_repo_refs, repo_id, repo_type="dataset"), f"looking for dataset {repo_id}")
             tags = {each.name: each.target_commit for each in refs.tags}
-        except RepositoryNotFoundError:
-            tags = {}
         if f"v{version}" not in tags:
+            there = f"version {version}, is not on the Hub (there: {', '.join(sorted(tags)) or 'none'})"
             advice = f"evenhand publish dataset {dataset} --namespace {namespace} publishes it"
-            there = ", ".join(sorted(tags)) or "none"
-            raise UsageError(f"dataset {repo_id}, version {version}, is not on the Hub (there: {there}); {advice}")
+            raise UsageError(f"dataset {repo_id}, {there}; {advice}")
         found[dataset, version] = tags[f"v{version}"]
     return found
 
@@ -169,13 +166,11 @@ def _refuse_base(runs: Sequence[FinishedRun], model_id: str) -> None:
 
     others = [run for run in runs if not is_that_model(run, model_id)]
     asked = {base_version({"base": {"identity": run.results.model_identity}}): run for run in others}
-    if not others:
-        return
-    try:
-        path = patient(partial(hf_hub_download, model_id, RECORD), f"reading {RECORD} of {model_id}")
-    except (EntryNotFoundError, RepositoryNotFoundError):
-        return
-    tuned_from = base_version(training_record(str(Path(path).parent)))
+    tuned_from = None
+    with suppress(EntryNotFoundError, RepositoryNotFoundError):
+        if others:
+            path = patient(partial(hf_hub_download, model_id, RECORD), f"reading {RECORD} of {model_id}")
+            tuned_from = base_version(training_record(str(Path(path).parent)))
     if tuned_from is not None and tuned_from in asked:
         base = f"the base that {model_id} was tuned from (version {tuned_from} by its {RECORD})"
         raise UsageError(f"{asked[tuned_from].name} asked {base}; name the run of the tuned model")
@@ -189,16 +184,13 @@ def _find_results(model_id: str) -> dict[Result, str]:
 
     patterns = [f"{eval_results.FOLDER}/*.yaml", f"{eval_results.FOLDER}/*.yml"]
     download = partial(snapshot_download, model_id, allow_patterns=patterns)
-    try:
-        folder = Path(patient(download, f"reading the results of {model_id}"))
-    except RepositoryNotFoundError:
-        return {}
     found: dict[Result, str] = {}
-    for path in sorted(folder.glob(f"{eval_results.FOLDER}/*")):
-        try:
-            entries = parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, AttributeError, LookupError, yaml.YAMLError):
-            continue
-        for each in entries if not path.name.startswith("evenhand-") else ():
-            found.setdefault((each.dataset_id, each.task_id, each.dataset_revision), f"{path.parent.name}/{path.name}")
+    with suppress(RepositoryNotFoundError):
+        folder = Path(patient(download, f"reading the results of {model_id}"))
+        for path in sorted(folder.glob(f"{eval_results.FOLDER}/*")):
+            with suppress(ValueError, TypeError, AttributeError, LookupError, yaml.YAMLError):
+                entries = parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8")))
+                for each in entries if not path.name.startswith("evenhand-") else ():
+                    result = each.dataset_id, each.task_id, each.dataset_revision
+                    found.setdefault(result, f"{path.parent.name}/{path.name}")
     return found

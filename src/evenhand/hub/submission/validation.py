@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from evenhand.errors import UsageError
-from evenhand.hub.results_checks import MOST_UNREAD, name_other_rows, refuse_weak_results
-from evenhand.hub.submission.figures import SubmittedFigure
+from evenhand.hub.results_checks import name_other_rows, refuse_weak_results
 from evenhand.hub.submission.finished_run import FinishedRun, check_model
 
 _AHEAD = timedelta(hours=14)  # a day begins so much earlier than in UTC where it begins first
@@ -21,17 +18,6 @@ def check_run(run: FinishedRun, model_id: str, under_another_name: bool) -> None
     refuse_weak_results(run.folder)
     if others := name_other_rows(run.results):
         raise UsageError(f"{run.name} asked {others}; submit a run of all of the benchmark's own rows")
-
-
-def check_figures(run: FinishedRun, found: Sequence[SubmittedFigure]) -> None:
-    """Raise UsageError for a figure that is no number, or mostly unread."""
-    for each in found:
-        what, row = f"{run.name}: {each.figure.key} of task {each.task}", each.row
-        if row.n - row.n_read > MOST_UNREAD * row.n:
-            unread = f"{row.n - row.n_read:,} of {row.n:,} answers could not be read"
-            raise UsageError(f"{what}: {unread} (at most {100 * MOST_UNREAD:.0f} %); try another --protocol")
-        if not all(map(math.isfinite, (each.value, *(each.interval or ())))):
-            raise UsageError(f"{what} is {each.value}, and not a number that can be compared; look at the run's report")
 
 
 def is_address(text: str) -> bool:
