@@ -11,14 +11,16 @@ import json
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.labe.edits import Edit, Placed, parse_edits, parse_rewrite, place_edits, replace_placed
+from evenhand.benchmarks.labe.reading import split_text
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Episode, Prediction, Prompt, derive_seed, run_name
 from evenhand.language_agency.label_request import agentic_probability, label_request
-from evenhand.language_agency.sentences import Split, splitter
+from evenhand.language_agency.sentences import Split
 from evenhand.mitigation import Mitigation, go_on
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.options import option
@@ -90,7 +92,9 @@ class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
                 f"{self.name} rewrites the one text that an episode asks for first; row {row['id']!r} has none"
             )
         [written] = yield requests
-        rewrite = Rewrite(written.text, row["id"] + run_name(how.run), how, options, splitter(how.options.splitter))
+        rewrite = Rewrite(
+            written.text, row["id"] + run_name(how.run), how, options, partial(split_text, name=how.options.splitter)
+        )
         text = yield from rewrite.run()
         predictions = yield from go_on(episode, [replace(written, text=text)])
         return [each | rewrite.columns() for each in predictions]
