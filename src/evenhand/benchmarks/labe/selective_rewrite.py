@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -88,9 +88,7 @@ class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
         """
         requests = next(episode)
         if len(requests) != 1 or requests[0].choices:
-            raise ValueError(
-                f"{self.name} rewrites the one text that an episode asks for first; row {row['id']!r} has none"
-            )
+            raise ValueError(f"{self.name} needs an episode that asks for one text first; row {row['id']!r} has none")
         [written] = yield requests
         rewrite = Rewrite(
             written.text, row["id"] + run_name(how.run), how, options, partial(split_text, name=how.options.splitter)
@@ -174,14 +172,12 @@ class Rewrite:
             self._request(REWRITE_SENTENCE.text.format(sentence=sentence), SENTENCE_TOKENS, FIRST_STEP + i)
             for i, sentence in enumerate(communal)
         ]
-        edits = []
-        for sentence, reply in zip(communal, self.replies):
-            edited = None if reply.finish_reason == "length" else parse_rewrite(reply.text, sentence)
-            if edited is None:
-                self.n_malformed += 1
-            else:
-                edits.append(Edit(sentence, edited))
-        return edits
+        edited = [
+            None if reply.finish_reason == "length" else parse_rewrite(reply.text, sentence)
+            for sentence, reply in zip(communal, self.replies)
+        ]
+        self.n_malformed = edited.count(None)
+        return [Edit(sentence, new) for sentence, new in zip(communal, edited) if new is not None]
 
     def _request(self, prompt: str, max_new_tokens: int, step: int = FIRST_STEP) -> Request:
         """Decode greedily: an edit is not sampled."""
@@ -213,8 +209,7 @@ class Rewrite:
                 elif after < before:
                     outcome = "lowering"
             kept += [each] if outcome == "applied" else []
-            record = {"original": each.edit.original, "edited": each.edit.edited, "outcome": outcome}
-            self.edits.append(record | {"before": before, "after": after})
+            self.edits.append({**asdict(each.edit), "outcome": outcome, "before": before, "after": after})
         return kept
 
 
