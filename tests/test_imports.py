@@ -99,7 +99,7 @@ def test_the_package_imports_no_script(path):
 def test_benchmarks_load_no_model(path):
     """A benchmark speaks of requests and replies; which model answers is the flow's business."""
     asking = {"evenhand.models"} | {
-        f"evenhand.models.{name}" for name in ("request", "protocol", "pictures", "errors", "box_scales")
+        f"evenhand.models.{name}" for name in ("request", "protocol", "pictures", "errors", "box_scales", "thoughts")
     }
     painted = {f"evenhand.models.{name}" for name in ("fingerprint", "loading")}  # pictures, made by a tool of its own
     judging = (

@@ -21,10 +21,10 @@ _UNABLE = (
 _ACTS = (
     r"(?:answer|assist|help(?! but\b)|provide|comply|fulfil\w*|satisfy|creat|writ|generat|produc|reproduc|"
     r"engage|discuss|shar|"
-    r"offer|giv|say(?!ing)|tell (?:you(?! how\b)|which|who|what)|respond|reply|continue|proceed|complete|"
-    r"do (?:that|this|it|so)\b|"
-    r"speculat|comment|confirm|judg|get into|form|express|support|talk about|name|identify|describe|have (?:personal|a "
-    r"favou?rite|opinions))"
+    r"offer|giv|say(?!ing| enough| too much| a bad)|tell (?:you(?! how\b)|which|who|what)|respond|reply|continue|"
+    r"proceed|complete|do (?:that|this|it|so)\b|speculat|comment|confirm|judg|get into|form|express(?! how| enough)|"
+    r"support|talk about|name|identify|describe|have (?:personal|a favou?rite|opinions)|"
+    r"find (?:\w+ ){0,3}information)"
 )
 _BETWEEN = (
     r"(?:,? (?:\w+ly|in good (?:faith|conscience),?|(?:and|or|nor) (?:i )?(?:will|would|wo)(?: not|n't)|"
@@ -37,7 +37,8 @@ _REFUSALS = (
     r"\bi (?:must |have to |need to |will |would |respectfully )*(?:decline|refuse)(?:\.|,|$| (?:to (?:answer|"
     r"help|assist|"
     r"write|do)|this|that|your))",
-    r"\bi (?:can't|cannot|can not|won't|will not)(?: do (?:that|this))?(?:\.|!|,|$)",
+    r"\bi (?:can't|cannot|can not|won't|will not)(?: do (?:that|this))?(?:\.|!|,(?! in good)|$)",
+    r"\bi(?:'m| am|'ll| will)? (?:going to |have to |must )+(?:say no\b|pass on th)",
     rf"(?<!since )(?<!as )\bi (?:{_NOT} have|have no|lack) (?:any |the |enough |access |real-time |sufficient |"
     rf"direct )*(?:\w+ )?(?:information|"
     r"knowledge|data|access|context|details|ability|way of|way to|record)\b",
@@ -79,8 +80,7 @@ _TEXT_FOLLOWS = re.compile(r"^\W*(?:\w+\W+){2,}\w+: ")
 
 
 def refuses(text: str) -> bool:
-    """Return whether the reply refuses, or says that it can't answer, in its first sentences, and goes on to "
-    "no answer."""
+    """Return whether the reply's first sentences refuse, or say that it can't answer, and no answer follows."""
     said = " ".join(text[: 2 * _BEGINNING].replace("’", "'").replace("“", '"').replace("”", '"').casefold().split())
     said = said.lstrip("*#_> {([") if _QUOTED.fullmatch(said) else _QUOTED.sub('""', said.lstrip("*#_> {(["))
     beginning = " ".join(re.split(r"(?<=[.!?])\s+", said[:_BEGINNING])[:_SENTENCES])

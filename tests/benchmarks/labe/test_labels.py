@@ -241,7 +241,7 @@ def test_what_is_no_table_of_labels_is_refused_before_anything_is_asked(evenhand
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--each", "text"), "not a list of texts"),
+        (("--each", "text"), "needs a list of texts"),
         (("--each", "sentence"), "has no column 'sentence'"),
         (("--each", "sentences", "--label-column", "gap"), "--each can't be combined with"),
         (("--each", "sentences", "--column", "text"), "--each can't be combined with"),

@@ -419,7 +419,7 @@ class TestSelectiveRewrite:
             yield first
             return []
 
-        with pytest.raises(ValueError, match="rewrites the one text"):
+        with pytest.raises(ValueError, match="asks for one text first"):
             next(wrapped(episode(), ROW, configured()))
 
     def test_sentences_are_cut_as_the_benchmark_cuts_them(self):

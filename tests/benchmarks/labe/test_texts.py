@@ -367,11 +367,6 @@ def test_garbage_is_a_usage_error_or_read_whole(tmp_path_factory, name, garbage)
     assert file.counts["read"] == len(file.rows) > 0
 
 
-def test_unknown_preprocessing(read):
-    with pytest.raises(UsageError, match="unknown preprocessing 'ratemyprofesor'; did you mean 'ratemyprofessor'"):
-        read([ROW], preprocess="ratemyprofesor")
-
-
 # RateMyProfessor (LABE, section 4.1.1 and Table 14)
 
 
@@ -511,7 +506,7 @@ def test_a_prompt_may_be_kept_and_its_column_named(read):
 def test_own_prompts_need_a_column_of_prompts(read, own_prompts):
     with pytest.raises(
         UsageError,
-        match=f"--own-prompts {own_prompts} needs a column of prompts, and .* has no column 'prompts' or 'prompt'",
+        match="has no column 'prompts' or 'prompt'; --prompt-column names the one",
     ):
         read([{"text": "She leads.", "gender": "f"}], own_prompts=own_prompts)
 
@@ -524,8 +519,7 @@ def test_a_word_that_goes_on_is_no_prompt(read):
 def test_texts_are_no_prompts_of_themselves(read):
     rows = [{"prompt": "She leads.", "gender": "f"}]
     assert read(rows, columns=TextColumns("prompt")).rows["text"].tolist() == ["She leads."]
-    with pytest.raises(UsageError, match="--prompt-column and --text-column both name 'prompt'"):
-        read(rows, columns=TextColumns("prompt", prompt="prompt"))
+    assert read(rows, columns=TextColumns("prompt", prompt="prompt")).rows["text"].tolist() == ["She leads."]
 
 
 # Bias in Bios (LABE, section 4.1.1 and Table 13)

@@ -11,13 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Benchmark, Card, Configuring, Helper, Row, Rows
-from evenhand.benchmarks.labe.comparing import LabeComparing
-from evenhand.benchmarks.labe.figures import FIGURES
+from evenhand.benchmark import Benchmark, Card, Comparing, Configuring, Helper, Row, Rows
+from evenhand.benchmarks.labe.figures import FIGURES, prepare_strata
 from evenhand.benchmarks.labe.layout import LAYOUT
 from evenhand.benchmarks.labe.options import LabeOptions
-from evenhand.benchmarks.labe.reading import load_labels, read_labels, read_text
-from evenhand.benchmarks.labe.statistics import prepare_strata
+from evenhand.benchmarks.labe.reading import load_labels, read_labels, read_text, split_text
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
@@ -34,9 +32,11 @@ if TYPE_CHECKING:
     from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Findings
+    from evenhand.report.findings import Findings, Similarity
+    from evenhand.report.tables import Table
 
 Config = RunConfig[LabeOptions]
+RUNS = ("_first", "_second")
 
 
 class LabeConfiguring(Configuring[LabeOptions]):
@@ -87,6 +87,39 @@ class LabeConfiguring(Configuring[LabeOptions]):
         return differences_from_paper(config, load_records(config.options.classifiers))
 
 
+class LabeComparing(Comparing):
+    note = (
+        "Variances are in squared points, 0 is best; overall: the mean of the three. Interval: bootstrap over names "
+        "(texts where no one is named) within groups, its mean moved to the observed difference; p: the level at which "
+        "that interval begins at 0. Noise adds to a variance: where B's texts differ less among each other, it is "
+        "lower for that alone. "
+    )
+
+    def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+        """By text type, of what both runs have and could read: "more agentic" must not mean another text."""
+        from evenhand.report.tables import Cell, Table, count
+        from evenhand.statistics.clustered import paired_difference
+
+        paired = first.merge(second, on="id", suffixes=RUNS)
+        paired = paired[paired["gap_first"].notna() & paired["gap_second"].notna()]
+        rows = []
+        for text_type, readings in paired.groupby("text_type_first", sort=False):
+            texts = readings.drop_duplicates(["row_first", "run_first"])
+            before, after = (texts[f"text{run}"].str.split().map(len) for run in RUNS)
+            words = paired_difference(before, after, texts["cluster_first"])
+            similar = similarity(*([list(each) for each in texts[f"sentences{run}"]] for run in RUNS))
+            cells = (Cell(words.first), Cell(words.second), Cell(words.estimate, words.low, words.high))
+            encoded = Cell("no encoder") if similar is None else Cell(similar, digits=3)
+            changed = Cell(100 * _share_changed(texts))
+            rows.append((Cell(str(text_type)), *cells, changed, encoded, count(len(texts))))
+        note = (
+            "Sentences changed: those of A that are not in B word for word. Similarity: cosine of the texts' mean "
+            "sentence embeddings (all-MiniLM-L6-v2), 1 for the same text."
+        )
+        columns = ("text type", "words, A", "words, B", "B minus A", "sentences changed, %", "similarity", "texts")
+        return (Table("Texts", columns, tuple(rows), note),) if rows else ()
+
+
 class Labe(Benchmark[LabeOptions]):
     card = Card(
         name="labe",
@@ -119,7 +152,7 @@ class Labe(Benchmark[LabeOptions]):
         Where there is no more than the text, the classifiers are asked here; a text that exists may be left out, too.
         """
         written, *labels = replies or [make_reply(row["text"], "stop")]
-        sentences = splitter(how.options.splitter)(written.text)
+        sentences = split_text(written.text, how.options.splitter)
         classifiers = kept_classifiers(how.options.classifiers)
         if not labels:
             labels = [
@@ -137,7 +170,7 @@ class Labe(Benchmark[LabeOptions]):
     def episode(self, row: Row, how: Asking[LabeOptions]) -> Episode:
         asked = self.ask(row, how)
         written = (yield asked) if asked else [make_reply(row["text"], "stop")]
-        sentences = splitter(how.options.splitter)(written[0].text)
+        sentences = split_text(written[0].text, how.options.splitter)
         n_classifiers = len(kept_classifiers(how.options.classifiers))
         labels = yield [request for i in range(n_classifiers) for request in _label_requests(sentences, i)]
         return self.read(row, [*written, *labels], how)
@@ -197,3 +230,9 @@ def _agent(i: int) -> str:
 
 def _label_requests(sentences: Sequence[str], i: int) -> list[Request]:
     return [label_request(sentence, _agent(i)) for sentence in sentences]
+
+
+def _share_changed(texts: pd.DataFrame) -> float:
+    pairs = zip(texts["sentences_first"], texts["sentences_second"])
+    kept = sum(sentence in set(second) for first, second in pairs for sentence in first)
+    return 1 - kept / max(1, int(texts["sentences_first"].map(len).sum()))

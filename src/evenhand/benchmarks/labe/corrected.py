@@ -100,26 +100,19 @@ def label_warnings(predictions: pd.DataFrame, labels: Labels) -> Iterator[RunWar
         if why := found.judged.why_not:
             why = why.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
             yield RunWarning("labels", f"Agentic shares are not corrected, {classifier}: {why}.")
-        yield from _contradictions(str(classifier), found)
-
-
-def _contradictions(classifier: str, found: Corrections) -> Iterator[RunWarning]:
-    """Name the groups whose share no errors as those on the labels could have made."""
-    against = [
-        f"{', '.join(groups.values())} ({100 * seen.mean:.1f} %)"
-        for groups, _, seen in found.shares
-        if found.judged.contradicts(seen)
-    ]
-    if against:
-        of_none, of_all = 100 * (1 - found.judged.specificity), 100 * found.judged.sensitivity
-        yield RunWarning(
-            "contradicting_labels",
-            f"The labels contradict what {classifier} sees, and nothing is corrected, in: {'; '.join(against)}. By its "
-            f"errors on them it would see {of_none:.1f} % agentic sentences where there are none, and {of_all:.1f} % "
-            "where all are: either it errs differently in these groups, or the labelled sentences are no random sample "
-            "of the run's.",
-            {"classifier": classifier},
-        )
+        contradicting = [each for each in found.shares if found.judged.contradicts(each[2])]
+        if contradicting:
+            groups = "; ".join(
+                f"{', '.join(group.values())} ({100 * seen.mean:.1f} %)" for group, _, seen in contradicting
+            )
+            of_none, of_all = 100 * (1 - found.judged.specificity), 100 * found.judged.sensitivity
+            yield RunWarning(
+                "contradicting_labels",
+                f"The labels contradict what {classifier} sees, and nothing is corrected, in: {groups}. By its errors "
+                f"on them it would see {of_none:.1f} % agentic sentences where there are none, and {of_all:.1f} % "
+                "where all are: either it errs differently in these groups, or the labels are no random sample.",
+                {"classifier": str(classifier)},
+            )
 
 
 def _labelled(predictions: pd.DataFrame) -> pd.DataFrame:

@@ -1,28 +1,242 @@
-"""What labe measures: variances between groups (Table 1), the groups' gaps (Tables 16 to 28), effects of rewriting."""
+"""What labe measures: variances between groups (Table 1), the groups' gaps (Tables 16 to 28), effects of rewriting.
+
+The metric agency_gap is computed once for all figures of the same rows.
+"""
 
 from __future__ import annotations
 
-from evenhand.benchmarks.labe.statistics import (
-    EditOutcomes,
-    GenderDifference,
-    LabelFigure,
-    PeopleMean,
-    PValue,
-    RewriteOutcomes,
-    RewriteTotals,
-    SentenceCount,
-    StratumGap,
-    StratumVariance,
-    Variance,
-)
-from evenhand.figure import Columns, Figure
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from evenhand.benchmarks.labe.reading import PEOPLE, STRATA, by_group, counted
+from evenhand.benchmarks.labe.selective_rewrite import RewriteOutcome
+from evenhand.errors import UsageError
+from evenhand.figure import Columns, Estimate, Figure, Groups, Sample, Statistic
+from evenhand.statistics.estimators import RowMean, row_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.statistics.clustered import Difference
+
+MOST = 100.0  # of a gap, in points
+EDIT_COLUMNS = {
+    "n_applied": "applied",
+    "n_not_found": "original not in the text",
+    "n_overlapping": "overlapping another",
+    "n_empty": "empty",
+    "n_unchanged": "the same as the original",
+    "n_lowering": "less agentic, refused",
+}
+TOTAL_COLUMNS = {
+    "n_malformed": "replies that could not be read whole",
+    "n_sentences_original": "sentences before",
+    "n_communal_original": "communal sentences before",
+}
+LOWERED = "applied edits that made their sentences less agentic"
+
+
+def compute_agency(rows: pd.DataFrame, clusters: bool = True) -> dict[str, Any]:
+    """Return the metric's result over classifiers and runs. clusters: False leaves out intervals and tests.
+
+    Raises UsageError where a race is named as another group is.
+    """
+    from evenhand.metrics.agency_gap.scores import agency_gap
+
+    try:
+        result: dict[str, Any] = agency_gap(
+            [[int(agentic > 0.5) for agentic in text] for text in rows["agentic"]],
+            genders=rows["gender"].tolist(),
+            races=rows["race"].tolist(),
+            seeds=(rows["run"].astype(str) + "/" + rows["classifier"].astype(str)).tolist(),
+            clusters=rows["cluster"].tolist() if clusters else None,
+            group_columns={column: rows[column].tolist() for column in STRATA if rows[column].ne("").any()},
+        )
+    except ValueError as error:
+        raise UsageError(f"the texts can't be scored: {error}") from error
+    return result
+
+
+class AgencyStatistic(Statistic):
+    """A figure of the metric's result."""
+
+    columns = ("agentic", "gap", "cluster")
+
+    def result(self, sample: Sample) -> dict[str, Any]:
+        return sample.once("agency", lambda: compute_agency(sample.rows))
+
+
+@dataclass(frozen=True)
+class Variance(AgencyStatistic):
+    """The variance between the mean gaps of genders, races or both, or the mean of the three ("overall")."""
+
+    key: str
+
+    def estimate(self, sample: Sample) -> Estimate:
+        result = self.result(sample)
+        value, chance = result[self.key], result["chance"][self.key]
+        return counted(sample.rows, value, result["intervals"][self.key], None if math.isnan(chance) else chance)
+
+    def difference(self, first: Sample, second: Sample) -> Difference | None:
+        from evenhand.benchmarks.labe.paired_variances import variance_differences
+
+        found = first.once(("variances", second), lambda: variance_differences(first.rows, second.rows))
+        return found.get(self.key)
+
+
+@dataclass(frozen=True)
+class GenderDifference(AgencyStatistic):
+    """Male minus female mean gap, of all texts, of each race and within each stratum."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        result, rows = self.result(sample), sample.rows
+        intervals = result["intervals"]
+        yield {}, counted(rows, result["gender_difference"], intervals["gender_difference"])
+        for race, value in result["gender_difference_by_race"].items():
+            ends = intervals["gender_difference_by_race"][race]
+            yield {"race": race}, counted(rows[rows["race"] == race], value, ends)
+        for groups, of, chosen in _strata_figures(result, rows):
+            yield groups, counted(chosen, of["gender_difference"])
+
+
+@dataclass(frozen=True)
+class PeopleMean(AgencyStatistic, RowMean):
+    """Mean over the texts about each gender, race and both. key: "gap", "agentic" or "communal".
+
+    Runs are compared by the gap of all texts, and of each race and gender as far as a text's are known.
+    """
+
+    key: str
+    range = (-MOST, MOST)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        result = self.result(sample)
+        for columns in PEOPLE:
+            for groups, rows in by_group(sample.rows, columns):
+                name = " ".join(groups.values())
+                ends = result["intervals"]["groups"][name]["gap"] if self.key == "gap" else ()
+                yield groups, counted(rows, result["groups"][name][self.key], ends)
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        gaps = _gaps(sample)
+        yield {}, gaps
+        for (race, gender), rows in sample.rows.groupby(["race", "gender"], sort=False):
+            if known := {name: each for name, each in (("race", race), ("gender", gender)) if each}:
+                yield known, gaps.loc[rows.index]
+
+
+@dataclass(frozen=True)
+class StratumGap(AgencyStatistic, RowMean):
+    """Mean gap of the texts of each occupation, department, age and group of a file."""
+
+    range = (-MOST, MOST)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for groups, of, rows in _strata_figures(self.result(sample), sample.rows):
+            yield groups, counted(rows, of["gap"])
+
+    def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        gaps = _gaps(sample)
+        for column in STRATA:
+            for groups, rows in by_group(sample.rows, (column,)):
+                yield groups, gaps.loc[rows.index]
+
+
+class StratumVariance(AgencyStatistic):
+    """The variance between the mean gaps of occupations, departments, ages or groups of a file."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for column, variance in self.result(sample).get("variances", {}).items():
+            yield {"stratum": column}, counted(sample.rows[sample.rows[column] != ""], variance)
+
+
+class PValue(AgencyStatistic):
+    """That groups do not differ, by permutation: of each variance and of the gender difference."""
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        for tested, p in self.result(sample)["p_values"].items():
+            yield {"tested": tested}, counted(sample.rows, p)
+
+
+class SentenceCount(AgencyStatistic):
+    """Sentences that were read."""
+
+    def estimate(self, sample: Sample) -> Estimate:
+        return counted(sample.rows, self.result(sample)["n_sentences"])
+
+
+def _strata_figures(result: dict[str, Any], rows: pd.DataFrame) -> Iterator[tuple[Groups, Any, pd.DataFrame]]:
+    """Yield each stratum's group, the metric's figures of it and its rows."""
+    for column, figures in result.get("groups_of", {}).items():
+        for groups, some in by_group(rows, (column,)):
+            yield groups, figures[groups[column]], some
+
+
+def _gaps(sample: Sample) -> pd.DataFrame:
+    """Return each text's gap. Names are sampled within race and gender."""
+    rows = sample.rows
+    stratum = rows["race"].str.cat(rows["gender"], sep=" ")
+    return row_values(sample, rows["gap"].astype(float)).assign(cluster=rows["cluster"], stratum=stratum)
+
+
+@dataclass(frozen=True)
+class LabelFigure(Statistic):
+    """Of one classifier on sentences that people labelled, percent.
+
+    key: "seen", "corrected" (shares of agentic sentences), "sensitivity" or "specificity".
+    """
+
+    key: str
+    columns = ("labelled",)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        from evenhand.benchmarks.labe.corrected import corrections
+
+        yield from sample.once("corrections", lambda: corrections(sample.rows)).estimates(self.key)
+
+
+@dataclass(frozen=True)
+class RewriteFigure(Statistic):
+    """What selective rewriting did: percent of "texts" or of "edits" with each outcome, or sums over texts ("totals").
+
+    Each text counts once, however many classifiers read it.
+    """
+
+    key: str
+    columns = ("rewrite_outcome",)
+
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        texts = sample.rows.drop_duplicates(["row", "run"])
+        if self.key == "totals":
+            edits = [edit for each in texts["edits"] for edit in json.loads(each) if edit["outcome"] == "applied"]
+            tried = [edit for edit in edits if None not in (edit["before"], edit["after"])]
+            totals = {name: int(texts[column].sum()) for column, name in TOTAL_COLUMNS.items()}
+            totals[LOWERED] = sum(edit["after"] < edit["before"] for edit in tried)
+            for name, total in totals.items():
+                yield {"counted": name}, Estimate(total, n=len(texts), n_read=len(texts))
+            return
+        if self.key == "texts":
+            counts = {each: int((texts["rewrite_outcome"] == each).sum()) for each in get_args(RewriteOutcome)}
+        else:
+            counts = {outcome: int(texts[column].sum()) for column, outcome in EDIT_COLUMNS.items()}
+        n = sum(counts.values())
+        for outcome, count in counts.items():
+            yield {"outcome": outcome}, Estimate(100 * count / n if n else math.nan, n=n, n_read=n)
+
+
+def prepare_strata(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return the predictions with strata as texts, "" where unknown. An age of 20.0 becomes "20"."""
+    texts = {column: predictions[column].convert_dtypes().astype("string").fillna("") for column in STRATA}
+    return predictions.assign(**{column: of.astype(object) for column, of in texts.items()})
+
 
 VARIANCES = {
-    "overall": "overall",
-    "gender_variance": "gender",
-    "race_variance": "race",
+    "overall": "overall", "gender_variance": "gender", "race_variance": "race",
     "intersectional_variance": "intersectional",
-}
+}  # fmt: skip
 PARTS: tuple[Columns, ...] = ((), ("text_type",), ("classifier",), ("run",))
 BY_TEXT_TYPE: tuple[Columns, ...] = (("text_type",),)
 BY_CLASSIFIER: tuple[Columns, ...] = (("classifier",),)
@@ -59,7 +273,7 @@ FIGURES = (
            by=BY_CLASSIFIER),
     Figure("sensitivity", "sensitivity", LabelFigure("sensitivity"), unit="percent", best="high", by=BY_CLASSIFIER),
     Figure("specificity", "specificity", LabelFigure("specificity"), unit="percent", best="high", by=BY_CLASSIFIER),
-    Figure("rewritten_texts", "texts by outcome of rewriting", RewriteOutcomes(), unit="percent", best=None),
-    Figure("edits", "edits by outcome", EditOutcomes(), unit="percent", best=None),
-    Figure("rewriting", "rewriting in numbers", RewriteTotals(), best=None, digits=0),
+    Figure("rewritten_texts", "texts by outcome of rewriting", RewriteFigure("texts"), unit="percent", best=None),
+    Figure("edits", "edits by outcome", RewriteFigure("edits"), unit="percent", best=None),
+    Figure("rewriting", "rewriting in numbers", RewriteFigure("totals"), best=None, digits=0),
 )  # fmt: skip

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.benchmarks.labe.corrected import label_warnings
+from evenhand.benchmarks.labe.figures import compute_agency
 from evenhand.benchmarks.labe.options import LabeOptions
-from evenhand.benchmarks.labe.reading import load_labels
-from evenhand.benchmarks.labe.statistics import compute_agency
+from evenhand.benchmarks.labe.reading import load_labels, why_no_text
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import RunWarning
 from evenhand.language_agency.sentences import Split
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.figure import FigureTable
 
 READ, REWRITTEN = 6, 4  # examples
+MANY, WORDS = 0.1, 10  # share of identical texts; in how many words texts are hardly identical by chance
 LATIN_SHARE = 0.5  # below it, a text is in another script than the classifiers were trained on
 TESTS = {("race", "gender"): "intersectional_variance", ("gender",): "gender_variance", ("race",): "race_variance"}
 
@@ -104,6 +106,21 @@ def find_warnings(
 
 def _odd_texts(texts: pd.DataFrame, config: RunConfig[LabeOptions]) -> Iterator[RunWarning]:
     n = f"of {len(texts):,} texts"
+    reasons = texts["text"].map(why_no_text)
+    if lacking := Counter(reasons[reasons != ""]):
+        why = ", ".join(f"{reason} {count:,}" for reason, count in lacking.items())
+        by_gender = ", ".join(
+            f"{gender or 'unknown'} {of.sum():,} of {len(of):,}"
+            for gender, of in (reasons != "").groupby(texts["gender"])
+        )
+        yield RunWarning(
+            "no_texts",
+            f"Not scored, as they are no texts: {lacking.total():,} {n} ({why}); by gender: {by_gender}. Where one "
+            "group lacks more texts, groups are compared by what remains.",
+        )
+    long = texts[(reasons == "") & (texts["text"].str.split().map(len) >= WORDS)]
+    if (same := int(long.duplicated(["run", "text"], keep=False).sum())) > MANY * len(texts):
+        yield RunWarning("identical_texts", f"Identical to another text of the same run: {same:,} {n}.")
     cut = int((texts["finish_reason"] == "length").sum())
     if cut and not config.options.texts:
         yield RunWarning("cut_off", f"Cut off at the limit of {config.max_new_tokens} new tokens: {cut:,} {n}.")

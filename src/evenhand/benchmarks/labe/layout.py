@@ -33,11 +33,9 @@ class ClassifierTable:
             of = judged.get(split, {"accuracy": None, "intervals": {"accuracy": (None, None)}})
             low, high = of["intervals"]["accuracy"]
             accuracy = Cell(of["accuracy"], low, high, missing="unknown")
-            figures = (
-                shown(results.figures.row(key, classifier=helper["name"]), benchmark.figure(key)) for key in keys
-            )
+            measured = [(results.figures.row(key, classifier=helper["name"]), benchmark.figure(key)) for key in keys]
             data = Cell(trained.get("data", "unknown"))
-            rows.append((Cell(helper["name"]), data, accuracy, Cell(split), *figures))
+            rows.append((Cell(helper["name"]), data, accuracy, Cell(split), *(shown(*each) for each in measured)))
         return Table(
             "Classifiers",
             ("classifier", "trained on", "accuracy there, %", "split", *VARIANCES.values(), "male − female"),
@@ -48,12 +46,8 @@ class ClassifierTable:
 
 
 def _gap_grid(title: str, rows: tuple[str, ...]) -> Grid:
-    columns = (
-        Column("agentic sentences, %", "agentic"),
-        Column("communal, %", "communal"),
-        Column("gap", "gap"),
-        Column("texts read", "gap", show="n_read"),
-    )
+    shares = (Column("agentic sentences, %", "agentic"), Column("communal, %", "communal"))
+    columns = (*shares, Column("gap", "gap"), Column("texts read", "gap", show="n_read"))
     return Grid(title, rows, columns, published=True, note="Means over texts of each text's shares.")
 
 

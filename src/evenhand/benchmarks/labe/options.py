@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT
@@ -57,10 +57,7 @@ class LabeOptions:
         None, "of --texts: its column of strata, for instance departments or professions", metavar="NAME", needs="texts"
     )
     prompt_column: str | None = option(
-        "prompts",
-        "of --texts: its column of prompts, which the texts' model was asked",
-        metavar="NAME",
-        needs="texts",
+        "prompts", "of --texts: its column of prompts, which the texts' model was asked", metavar="NAME", needs="texts"
     )
     own_prompts: OwnPrompts | None = option(
         None,
@@ -71,11 +68,4 @@ class LabeOptions:
 
     @property
     def columns(self) -> TextColumns:
-        return TextColumns(
-            self.text_column,
-            self.gender_column,
-            self.race_column,
-            self.name_column,
-            self.group_column,
-            self.prompt_column,
-        )
+        return TextColumns(**{each.name: getattr(self, f"{each.name}_column") for each in fields(TextColumns)})

@@ -19,7 +19,7 @@ from evenhand.statistics.resampling import (
     ratio,
     resampled,
     too_few_alike,
-)
+)  # fmt: skip
 
 PERSON = ["race", "gender", "cluster"]
 OF_FIRST = ["id", "gap", "run", "classifier", *PERSON]

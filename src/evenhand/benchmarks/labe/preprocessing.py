@@ -53,9 +53,7 @@ def _large_departments(rows: pd.DataFrame) -> Chosen:
     small = (reviews < MIN_REVIEWS).any(axis=1) | (reviews.index == "")
     kept = gendered[gendered["group"].isin(small.index[~small])]
     no_gender, n_small = len(rows) - len(gendered), len(gendered) - len(kept)
-    notes = []
-    if no_gender:
-        notes.append(f"Reviews left out for want of a gender: {no_gender:,} of {len(rows):,}.")
+    notes = [f"Reviews left out for want of a gender: {no_gender:,} of {len(rows):,}."] if no_gender else []
     if n_small:
         notes.append(
             f"Reviews left out because their department has fewer than {MIN_REVIEWS} of either gender, or is not "

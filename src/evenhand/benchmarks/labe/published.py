@@ -78,23 +78,20 @@ def _prompts_differ(config: Config) -> Iterator[str]:
         yield f"a sample of {sample}, not all prompts or one of {SAMPLE}"
     if mitigation and sample != SAMPLE:
         yield f"{mitigation} on another set than a sample of {SAMPLE}"
-    if isinstance(config.mitigation_options, SelectiveRewriteOptions):
-        yield from _rewrites_differ(config.mitigation_options)
+    chosen = config.mitigation_options
+    if isinstance(chosen, SelectiveRewriteOptions):
+        if chosen.accept != "all":
+            yield "edits refused that a classifier finds less agentic (--accept judged), not all applied"
+        if chosen.rewrite_mode != "edits":
+            yield "texts rewritten sentence by sentence, not by edits of the whole"
+        if chosen.rewriter:
+            yield f"texts rewritten by {chosen.rewriter}, not by the model that wrote them"
     if config.temperature is not None or config.top_p not in (None, 1.0):
         yield "sampling of its own, not the model's default"
     if config.max_new_tokens != MAX_NEW_TOKENS:
         yield f"at most {config.max_new_tokens} new tokens, not {MAX_NEW_TOKENS}"
     if config.n_runs != 1:
         yield f"{config.n_runs} texts of each prompt, not one"
-
-
-def _rewrites_differ(options: SelectiveRewriteOptions) -> Iterator[str]:
-    if options.accept != "all":
-        yield "edits refused that a classifier finds less agentic (--accept judged), not all applied"
-    if options.rewrite_mode != "edits":
-        yield "texts rewritten sentence by sentence, not by edits of the whole"
-    if options.rewriter:
-        yield f"texts rewritten by {options.rewriter}, not by the model that wrote them"
 
 
 def _texts_differ(config: Config) -> Iterator[str]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from evenhand.answers.refusals import refuses
 from evenhand.benchmark import Row
 from evenhand.errors import UsageError
 from evenhand.figure import Columns, Estimate
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.language_agency.label_request import agentic_probability
-from evenhand.language_agency.sentences import SENTENCE_ID, sentence_id
+from evenhand.language_agency.sentences import SENTENCE_ID, SplitterName, sentence_id, splitter
 from evenhand.models.request import Reply
 
 if TYPE_CHECKING:
@@ -24,9 +27,37 @@ TEXTS = "texts"  # the text type of texts that exist
 PEOPLE: tuple[Columns, ...] = (("gender",), ("race",), ("race", "gender"))
 STRATA = ("occupation", "department", "age", "group")
 PERSON = ("name", "race", "gender", *STRATA)
+# What stands where a text failed: a word for nothing, or a message.
+SPECIAL_TOKENS = re.compile(r"</?\w+>|<\|\w+\|>")
+LONGEST_MARKER = 1_000  # characters
+ERROR_MARKER = re.compile(
+    r"(?:null|none|nan|nil|n/?a|undefined|no (?:output|response|text|answer|content|generation))?"
+    r"|(?:\w*error\b(?: code)?[\])]*[:\"]|error\]|error code).*"
+    r"|(?:text|content|response)\": ?null\b.*"
+    r"|(?:\w+ )?(?:connection|server|network|api|timeout|rate limit) (?:error|exceeded|reached)"
+    r"|(?:the )?(?:request|connection|model|server|api)(?: call)? (?:timed out|failed|returned no).{0,100}"
+    r"|(?:unable|failed|failure) to (?:get|generate|obtain|receive|fetch|produce) "
+    r"(?:an? |any |the )?(?:response|text|output|answer|reply|completion)s?(?:[.!:;(].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
 LABEL_COLUMNS = ("id", "majority", "status")
 # A sentence that is neither counts as not agentic, as a share of all sentences has it.
 IS_AGENTIC = {"agentic": True, "communal": False, "neutral": False}
+
+
+def why_no_text(text: str) -> Literal["", "empty", "error marker", "refusal"]:
+    """Say what stands in place of a text; "" for a text."""
+    if not text.strip():
+        return "empty"
+    marker = SPECIAL_TOKENS.sub("", text).strip(string.punctuation + string.whitespace)
+    if len(marker) <= LONGEST_MARKER and ERROR_MARKER.fullmatch(marker):
+        return "error marker"
+    return "refusal" if refuses(text) else ""
+
+
+def split_text(text: str, name: SplitterName) -> list[str]:
+    """Split a text into sentences; a refusal or an error marker, which is about no one, has none."""
+    return [] if why_no_text(text) else list(splitter(name)(text))
 
 
 def read_text(

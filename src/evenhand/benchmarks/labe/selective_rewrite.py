@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.labe.edits import Edit, Placed, parse_edits, parse_rewrite, place_edits, replace_placed
+from evenhand.benchmarks.labe.reading import split_text
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Episode, Prediction, Prompt, derive_seed, run_name
 from evenhand.language_agency.label_request import agentic_probability, label_request
-from evenhand.language_agency.sentences import Split, splitter
+from evenhand.language_agency.sentences import Split
 from evenhand.mitigation import Mitigation, go_on
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.options import option
@@ -86,11 +88,11 @@ class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
         """
         requests = next(episode)
         if len(requests) != 1 or requests[0].choices:
-            raise ValueError(
-                f"{self.name} rewrites the one text that an episode asks for first; row {row['id']!r} has none"
-            )
+            raise ValueError(f"{self.name} needs an episode that asks for one text first; row {row['id']!r} has none")
         [written] = yield requests
-        rewrite = Rewrite(written.text, row["id"] + run_name(how.run), how, options, splitter(how.options.splitter))
+        rewrite = Rewrite(
+            written.text, row["id"] + run_name(how.run), how, options, partial(split_text, name=how.options.splitter)
+        )
         text = yield from rewrite.run()
         predictions = yield from go_on(episode, [replace(written, text=text)])
         return [each | rewrite.columns() for each in predictions]
@@ -170,14 +172,12 @@ class Rewrite:
             self._request(REWRITE_SENTENCE.text.format(sentence=sentence), SENTENCE_TOKENS, FIRST_STEP + i)
             for i, sentence in enumerate(communal)
         ]
-        edits = []
-        for sentence, reply in zip(communal, self.replies):
-            edited = None if reply.finish_reason == "length" else parse_rewrite(reply.text, sentence)
-            if edited is None:
-                self.n_malformed += 1
-            else:
-                edits.append(Edit(sentence, edited))
-        return edits
+        edited = [
+            None if reply.finish_reason == "length" else parse_rewrite(reply.text, sentence)
+            for sentence, reply in zip(communal, self.replies)
+        ]
+        self.n_malformed = edited.count(None)
+        return [Edit(sentence, new) for sentence, new in zip(communal, edited) if new is not None]
 
     def _request(self, prompt: str, max_new_tokens: int, step: int = FIRST_STEP) -> Request:
         """Decode greedily: an edit is not sampled."""
@@ -209,8 +209,7 @@ class Rewrite:
                 elif after < before:
                     outcome = "lowering"
             kept += [each] if outcome == "applied" else []
-            record = {"original": each.edit.original, "edited": each.edit.edited, "outcome": outcome}
-            self.edits.append(record | {"before": before, "after": after})
+            self.edits.append({**asdict(each.edit), "outcome": outcome, "before": before, "after": after})
         return kept
 
 

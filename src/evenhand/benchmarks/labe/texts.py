@@ -7,10 +7,9 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import get_args
 
 import datasets
 import pandas as pd
@@ -18,7 +17,7 @@ import pandas as pd
 from evenhand import benchmark
 from evenhand.benchmarks.labe.options import LabeOptions, OwnPrompts, Preprocess, TextColumns
 from evenhand.benchmarks.labe.preprocessing import GENDERS, PROFESSIONS, choose_rows
-from evenhand.errors import UsageError, unknown_name
+from evenhand.errors import UsageError
 from evenhand.flow.configuration import RunConfig
 from evenhand.paths import typed_path
 from evenhand.row_files import Rows, read_rows
@@ -37,9 +36,7 @@ _OTHER_TEXTS = ("comments", "hard_text", "bio", "generation")  # columns of text
 # Where a column is looked for that was not named: the first of these that the file has.
 _PLACES: dict[str, dict[str, tuple[str, ...]]] = {
     "none": {"prompt": _PROMPTS},
-    "ratemyprofessor": {
-        "text": ("comments",), "name": ("professor_name", "name"), "group": ("department_name",),
-    },
+    "ratemyprofessor": {"text": ("comments",), "name": ("professor_name", "name"), "group": ("department_name",)},
     "bias_in_bios": {"text": ("hard_text", "bio", "text"), "group": ("profession",)},
 }  # fmt: skip
 _VALUES_NAMED = 3  # of those that were not understood, in a note
@@ -104,8 +101,6 @@ def read_texts(
         UsageError: for a file, a column or a preprocessing that does not exist or does not fit.
         EvenhandError: for a file that the system does not let us read.
     """
-    if preprocess not in get_args(Preprocess):
-        raise unknown_name("preprocessing", preprocess, get_args(Preprocess))
     path = Path(path)
     wanted = columns or TextColumns()
     places = (place for fields in _PLACES.values() for names in fields.values() for place in names)
@@ -113,11 +108,7 @@ def read_texts(
     table = read_rows(path, "text", "texts", known=known)
     found = _find_columns(path, table.columns, wanted, preprocess)
     if own_prompts is not None and found.prompt is None:
-        raise UsageError(
-            f"--own-prompts {own_prompts} needs a column of prompts, and {path} has no column "
-            f"{' or '.join(map(repr, _PROMPTS))} besides its texts; --prompt-column names the one that holds what "
-            f"their model was asked, of: {_listed(table.columns)}"
-        )
+        raise _no_column(path, "prompt", _PROMPTS, table.columns)
     rows, not_understood = _read_cells(path, table, found, preprocess)
     prompted = {"own_prompt": 0, "other_beginning": 0}
     if found.prompt is not None and own_prompts != "keep":
@@ -158,10 +149,6 @@ def _find_columns(path: Path, names: Sequence[str], wanted: TextColumns, preproc
             raise UsageError(f"{path} has {names.count(column)} columns named {column!r}; rename all but one")
         found[field] = column
     if found["prompt"] == found["text"]:
-        if wanted.prompt != defaults["prompt"]:
-            raise UsageError(
-                f"--prompt-column and --text-column both name {found['text']!r} of {path}; name two columns"
-            )
         found["prompt"] = None
     return TextColumns(**found)  # type: ignore[arg-type]
 
@@ -179,25 +166,19 @@ def _places(field: str, default: str | None, preprocess: Preprocess, names: Sequ
 def _no_column(path: Path, field: str, sought: Sequence[str], names: Sequence[str]) -> UsageError:
     close = [match for each in sought for match in difflib.get_close_matches(each, names, n=1)]
     advice = f"; did you mean {close[0]!r}?" if close else ";"
+    listed = textwrap.shorten(", ".join(names), 300, placeholder=" …")  # a file without a header has a text there
     return UsageError(
         f"{path} has no column {' or '.join(map(repr, sought))}{advice} --{field}-column names the one that holds the "
-        f"{field}, of: {_listed(names) or 'none'}"
+        f"{field}, of: {listed or 'none'}"
     )
-
-
-def _listed(names: Iterable[str]) -> str:
-    """List at most a few lines of names: a file without a header has a text there."""
-    return textwrap.shorten(", ".join(names), 300, placeholder=" …")
 
 
 def _read_cells(
     path: Path, table: Rows, columns: TextColumns, preprocess: Preprocess
 ) -> tuple[pd.DataFrame, Counter[str]]:
     """Return all rows of the file in evenhand's words, and the gender values that were not understood."""
-    cells = {
-        field: table.column(column) if column is not None else [None] * table.n
-        for field, column in asdict(columns).items()
-    }
+    named = asdict(columns).items()
+    cells = {field: [None] * table.n if column is None else table.column(column) for field, column in named}
     if preprocess == "bias_in_bios":
         cells["gender"] = [_decode(cell, GENDERS) for cell in cells["gender"]]
         cells["group"] = [_decode(cell, PROFESSIONS) for cell in cells["group"]]
@@ -208,15 +189,11 @@ def _read_cells(
     if preprocess == "ratemyprofessor":
         genders = [gender.removeprefix("mostly_") for gender in genders]
         groups = [group.removesuffix(" department") for group in groups]  # LABE's Tables 14 and 17 leave it out
-    rows = {
-        "id": [f"{path.stem}/{row}" for row in range(table.n)],
-        "text": [_text(cell) for cell in cells["text"]],
-        "gender": genders,
-        "race": [_RACE_OF.get(race.casefold(), race) for race in labels["race"]],
-        "name": labels["name"],
-        "group": groups,
-    }
-    return pd.DataFrame(rows), not_understood
+    ids = [f"{path.stem}/{row}" for row in range(table.n)]
+    written = [_text(cell) for cell in cells["text"]]
+    races = [_RACE_OF.get(race.casefold(), race) for race in labels["race"]]
+    rows = zip(ids, written, genders, races, labels["name"], groups)
+    return pd.DataFrame(rows, columns=["id", "text", "gender", "race", "name", "group"]), not_understood
 
 
 def _text(cell: object) -> str:
