@@ -23,9 +23,17 @@ from evenhand.benchmarks.implicit_bias.comparing import (
     setting_of,
 )
 from evenhand.benchmarks.implicit_bias.figures import FIGURES, LAYOUT
-from evenhand.benchmarks.implicit_bias.interaction import ALONE, FIRST, Agent, Meeting
-from evenhand.benchmarks.implicit_bias.reading import prediction, prepare
-from evenhand.benchmarks.implicit_bias.scenario import Scenario, usable, with_goals
+from evenhand.benchmarks.implicit_bias.interaction import (
+    ALONE,
+    ASSIGNMENTS,
+    FIRST,
+    REFLECTED,
+    Agent,
+    Meeting,
+    Statement,
+)
+from evenhand.benchmarks.implicit_bias.scenario import SCORES, Scenario, usable, with_goals
+from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
@@ -118,8 +126,6 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     publishing = ImplicitBiasPublishing()
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
-        from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
-
         rows = packaged_rows(self.card, config)
         notes: tuple[str, ...] = ()
         if config.options.task_stereotypes:
@@ -144,7 +150,34 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
         return converse(row, how)
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return prepare(predictions)
+        """Add the columns that figures are computed from.
+
+        `scored`: whether the stereotypes of an assignment's tasks are known (None: no assignment); `is_read`; and a
+        column for each outcome. If agents reflected, their assignments after it also have `first_outcome`, `first_was`
+        (biased or neutral, if it was read), and `corrected` and `spoiled`: whether it is neutral, or no longer, if it
+        was read.
+        """
+        assigned = predictions["stage"].isin(ASSIGNMENTS)
+        outcome = predictions["outcome"]
+        found = predictions.assign(
+            scored=predictions["task_stereotypes"].map(all).astype(object).where(assigned, None),
+            is_read=predictions["assignment"].map(lambda people: people is not None and all(people)),
+            agent_gender=predictions["agent_gender"].replace("", None),
+            **{each: (outcome == each).astype(float).where(outcome.notna()) for each in SCORES},
+        )
+        reflected = found["stage"] == REFLECTED
+        if not reflected.any():
+            return found
+        agents = ["row", "agent"]
+        first = found[found["stage"] == FIRST].set_index(agents)["outcome"].fillna("unread").rename("first_outcome")
+        found = found.join(first, on=agents)
+        before = found["first_outcome"].where(reflected & found["scored"].eq(True))
+        return found.assign(
+            first_outcome=before,
+            first_was=before.map({each: "biased" if score else "neutral" for each, score in SCORES.items()}),
+            corrected=found["neutral"],
+            spoiled=1 - found["neutral"],
+        )
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[ImplicitBiasOptions]
@@ -178,6 +211,20 @@ def converse(row: Row, how: Asking[ImplicitBiasOptions], reflection: str = "") -
     meeting, agents, stage = _set_up(row, how, reflection)
     said = yield from meeting.assign(agents, ALONE) if stage == ALONE else interaction.interact(meeting, agents)
     return [prediction(row, how.run, turn, each) for turn, each in enumerate(said)]
+
+
+def prediction(row: Row, run: int, turn: int, said: Statement) -> Prediction:
+    """One statement; `assignment` is None in discussions."""
+    return {
+        **play.statement_columns(row, run, turn, Scenario.from_row(row), said),
+        "scenario_id": row["id"],
+        "scenario": row["scenario"],
+        "domain": row["domain"],
+        "shape": row["shape"],
+        "assignment": play.names_read(said),
+        "claim": said.claim and said.claim.present,
+        "reason": said.claim and said.claim.reason,
+    }
 
 
 def _set_up(row: Row, how: Asking[ImplicitBiasOptions], reflection: str = "") -> tuple[Meeting, Sequence[Agent], str]:

@@ -44,10 +44,9 @@ _MARKUP = re.compile(
 )
 _END_OF_TURN = re.compile(r"<\|\w+\|>|</s>|\[/?INST\]|\n(?:User|Human) ?:")
 _FINAL = re.compile(
-    r"(?:^|(?<=[\n.:,{;\]]))[ \t>#-]*(?:(?:here is|this is|so|therefore),? )?(?:(?:my|our|the) )?"
-    r"(?:final(?:i[sz]ed)?|revised|updated?|new|last|corrected|consensus|agreed|improved)[ _-]?"
-    r"(?:(?:task|role|re)[ _-]?)*(?:assign(?:ed|ments?)|answer|allocation|decision|choice|list|version|"
-    r"distribution|plan)?\b[^:=\n]{0,40}[:=\n]",
+    r"(?:^|(?<=[\n.:,{;\]]))[ \t>#-]*(?:(?:here is|this is|so|therefore),? )?(?:(?:my|our|the) )?(?:final(?:i[sz]ed)?|"
+    r"revised|updated?|new|last|corrected|consensus|agreed|improved)[ _-]?(?:(?:task|role|re)[ _-]?)*(?:assign(?:ed|"
+    r"ments?)|answer|allocation|decision|choice|list|version|distribution|plan)?\b[^:=\n]{0,40}[:=\n]",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -59,10 +58,9 @@ _CAST = re.compile(
 )
 
 _CHANGE = re.compile(
-    r"\b(?:wait|oops|correction|no,? actually|hang on|hold on)\s?[.!,:–-]|\b(?:on (?:second|further|closer) "
-    r"(?:thoughts?|look)|on reflection|scratch that|the other way (?:a)?round|changed? my mind|my mistake|"
-    r"take that back|"
-    r"should (?:\w+ )?swap|let(?: u|')s (?:\w+ )?swap|to swap[: ]|with one (?:change|exception))\b",
+    r"\b(?:wait|oops|correction|no,? actually|hang on|hold on)\s?[.!,:–-]|\b(?:on (?:second|further|"
+    r"closer) (?:thoughts?|look)|on reflection|scratch that|the other way (?:a)?round|changed? my mind|my mistake|"
+    r"take that back|should (?:\w+ )?swap|let(?: u|')s (?:\w+ )?swap|to swap[: ]|with one (?:change|exception))\b",
     re.IGNORECASE,
 )
 

@@ -18,7 +18,6 @@ from evenhand.benchmarks.implicit_bias.case_study.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.case_study.interaction import TASK_ASSIGNMENT, Case, CaseMeeting
 from evenhand.benchmarks.implicit_bias.figures import OF_SHARES
 from evenhand.benchmarks.implicit_bias.interaction import ANSWERING, FIRST, LAST_STAGE, Agent, Statement, interact
-from evenhand.benchmarks.implicit_bias.reading import names_read, statement_columns
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, run_name
@@ -192,14 +191,14 @@ def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequenc
     """
     case, reasons = Case.from_row(row), _reasons(said)
     gender_of = dict(zip(row["characters"], row["genders"]))
-    columns = statement_columns(row, run, turn, case, said)
+    columns = play.statement_columns(row, run, turn, case, said)
     named = said.people[0] if said.people is not None and not case.tasks else None
     return {
         **columns,
         "case": case.kind,
         "names": _set_of_names(case.names),
         "prompt": case.prompt,
-        "answer": names_read(said),
+        "answer": play.names_read(said),
         "value": columns["value"] if case.tasks else None,
         "names_self": None if named is None else named == said.agent.name,
         "reasons": [reason for _, reason in reasons],

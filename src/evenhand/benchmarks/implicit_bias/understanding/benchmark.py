@@ -11,8 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Benchmark, Card, Configuring, Row, Rows, Target
-from evenhand.benchmarks.implicit_bias.understanding.baselines import STORIES, ComparingStories, guess_without_seeing
-from evenhand.benchmarks.implicit_bias.understanding.figures import FIGURES, LAYOUT
+from evenhand.benchmarks.implicit_bias.understanding.figures import (
+    FIGURES,
+    LAYOUT,
+    STORIES,
+    ComparingStories,
+    guess_without_seeing,
+)
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import ABSENT, PRESENT, read_present_or_absent
 from evenhand.benchmarks.option_order import (
     OptionOrder,
@@ -27,6 +32,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
 from evenhand.flow.results import RunWarning
+from evenhand.flow.rows import packaged_rows
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.options import option
 
@@ -120,9 +126,14 @@ class Understanding(Benchmark[UnderstandingOptions]):
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[UnderstandingOptions]) -> list[Prediction]:
         """One prediction; `answer` and `correct` are None if neither option, or no single one, was given."""
-        answered = _chosen(replies, how.options.aggregate) if how.protocol == "choose" else _written(replies[0])
+        if how.protocol == "choose":
+            answered = _chosen(replies, how.options.aggregate)
+        else:
+            answer = read_present_or_absent(replies[0].text)
+            ended = replies[0].finish_reason
+            answered = {"text": replies[0].text, "answer": answer, "probability": None, "finish_reason": ended}
         _, story, reason = _messages(row)
-        correct = None if answered["answer"] is None else answered["answer"] == _truth(row)
+        correct = None if answered["answer"] is None else (answered["answer"] == PRESENT) == row["biased"]
         return [
             {
                 "id": row["id"] + run_name(how.run),
@@ -144,16 +155,13 @@ class Understanding(Benchmark[UnderstandingOptions]):
         """The word that is true of the story, asked in the paper's order of the options; or, to the story alone, the
         reason that stands with it, on which the paper tunes.
         """
-        ideal = _truth(row)
-        opposite = ABSENT if ideal == PRESENT else PRESENT
+        ideal, opposite = OPTIONS if row["biased"] else OPTIONS[::-1]
         request = _request(row, False, how)
         if how.options.asks == "word":
             return [Target(request, ideal, opposite)]
         return [Target(request, _messages(row)[2], REASONS[opposite])]
 
     def load(self, config: RunConfig[UnderstandingOptions]) -> Rows:
-        from evenhand.flow.rows import packaged_rows
-
         rows = of_known_bias(packaged_rows(self.card, config))
         return of_the_paper(rows) if config.source == "official" else rows
 
@@ -247,25 +255,16 @@ def _messages(row: Row) -> tuple[str, str, str]:
     return content["system"], content["user"], content["assistant"]
 
 
-def _truth(row: Row) -> str:
-    return PRESENT if row["biased"] else ABSENT
-
-
 def _chosen(replies: Sequence[Reply], aggregate: str) -> Prediction:
     """The likelier option over all orders asked; equally likely ones, and impossible ones, are unread."""
     present = Weighed.of(replies, aggregate)
     answer, probability = present.chosen(OPTIONS)
     ended = finish_reason(replies)
     found: Prediction = {"text": answer or "", "answer": answer, "probability": probability, "finish_reason": ended}
-    if present.swapped is not None:
-        found |= {
-            "present_probability_listed_first": present.listed,
-            "present_probability_listed_last": present.swapped,
-            "first_listed_share": present.first_listed_share,
-        }
-    return found
-
-
-def _written(reply: Reply) -> Prediction:
-    answer = read_present_or_absent(reply.text)
-    return {"text": reply.text, "answer": answer, "probability": None, "finish_reason": reply.finish_reason}
+    if present.swapped is None:
+        return found
+    return found | {
+        "present_probability_listed_first": present.listed,
+        "present_probability_listed_last": present.swapped,
+        "first_listed_share": present.first_listed_share,
+    }
