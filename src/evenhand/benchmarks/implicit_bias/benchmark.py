@@ -97,7 +97,7 @@ class ImplicitBiasConfiguring(play.PlayConfiguring[ImplicitBiasOptions]):
             *config.unlike(self.card),
             *(["the assignments' format forced by a schema"] if options.constrain else []),
             *(["a model that is told to be a moderator"] if options.moderator else []),
-            *play.differs_in_agents(options),
+            *super().differs(config),
             *(_differs_in_goal(options, config.source) if options.goal else ()),
             *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
         )

@@ -76,13 +76,13 @@ class PlayConfiguring(Configuring[P]):
             raise UsageError("--agents names the models: give it, or --model, not both")
         return super().filled(replace(config, model=named))
 
+    def differs(self, config: RunConfig[P]) -> tuple[str, ...]:
+        """In the paper one model plays all characters."""
+        agents = config.options.agents
+        return (f"{len(agents)} models in each conversation",) if agents else ()
+
     def measured(self, config: RunConfig[P]) -> Mapping[str, str]:
         return dict(config.options.agents) or super().measured(config)
-
-
-def differs_in_agents(options: PlayOptions) -> tuple[str, ...]:
-    """In the paper one model plays all characters."""
-    return (f"{len(options.agents)} models in each conversation",) if options.agents else ()
 
 
 def reply_warnings(predictions: pd.DataFrame, config: RunConfig[Any]) -> list[RunWarning]:
@@ -188,8 +188,7 @@ def swap_seats(row: Row) -> list[Row]:
     are neutral, so that no such rule is worth learning. Men keep their order among each other, and so do women.
     """
     people = list(zip(row["characters"], row["genders"]))
-    men = [who for who in people if who[1] == "male"]
-    others = [who for who in people if who[1] != "male"]
+    men, others = ([who for who in people if (who[1] == "male") == male] for male in (True, False))
     found: list[Row] = []
     for seats in combinations(range(len(people)), len(men)):
         man, other = iter(men), iter(others)

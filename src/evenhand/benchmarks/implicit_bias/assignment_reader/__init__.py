@@ -8,17 +8,20 @@ assignment.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evenhand.benchmarks.implicit_bias.assignment_reader.lists import read_list
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import (
+    CHANGE,
     NO_ONE,
     PersonNames,
     TaskNames,
     final_part,
-    find_change,
 )
 from evenhand.benchmarks.implicit_bias.assignment_reader.prose import read_prose
 from evenhand.plain_text import plain
+
+_find_names_of, _find_tasks_of = lru_cache(256)(PersonNames), lru_cache(256)(TaskNames)
 
 
 def read_assignment(
@@ -31,10 +34,10 @@ def read_assignment(
 
     None where the text does not say so unmistakably. Any text is accepted; time is linear in its length.
     """
-    names, known = PersonNames.of(tuple(people), tuple(tasks), speaker), TaskNames.of(tuple(tasks))
+    names, known = _find_names_of(tuple(people), tuple(tasks), speaker), _find_tasks_of(tuple(tasks))
     said = final_part(plain(text), people, speaker)
     found = _read(said, names, known)
-    change = find_change(said)
+    change = CHANGE.search(said)
     if change:
         found = _read(said[change.end() :], names, known)
         if not all(found) and any(_read(said[: change.start()], names, known)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Conversation, Findings
+    from evenhand.report.findings import Findings
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
 OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben"
@@ -66,7 +66,7 @@ class CaseStudyConfiguring(play.PlayConfiguring[CaseStudyOptions]):
         """The paper's five runs differ in the order of characters, as our rows do; the goal is for the task assignment
         alone, of which no figures are printed. But the paper has one set of names, and ours are six.
         """
-        return (OTHER_NAMES, *config.unlike(self.card), *play.differs_in_agents(config.options))
+        return (OTHER_NAMES, *config.unlike(self.card), *super().differs(config))
 
 
 class CaseStudy(Benchmark[CaseStudyOptions]):
@@ -153,6 +153,7 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
         return play.reply_warnings(predictions, config)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        from evenhand.benchmarks.implicit_bias.conversations import show_conversations
         from evenhand.report.layout import figure_sentence
 
         found = super().findings(predictions, results)
@@ -160,7 +161,11 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
         if results.option("goal"):
             said.append(GOAL_NOTE)
         sentences = tuple(dict.fromkeys((*found.sentences, *said)))
-        return replace(found, sentences=sentences, examples=(), conversations=tuple(_conversations(predictions)))
+        talks = (
+            show_conversations(of_case, CONVERSATIONS_PER_CASE, _caption, lambda row: row.prompt, _reading)
+            for _, of_case in predictions.groupby("case", sort=False)
+        )
+        return replace(found, sentences=sentences, examples=(), conversations=tuple(chain.from_iterable(talks)))
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """The main figure of each case, of last answers."""
@@ -224,17 +229,6 @@ def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequ
 
 
 # The report
-
-
-def _conversations(predictions: pd.DataFrame) -> list[Conversation]:
-    """Some of each case, spread over its rows."""
-    from evenhand.benchmarks.implicit_bias.conversations import show_conversations
-
-    return [
-        each
-        for _, of_case in predictions.groupby("case", sort=False)
-        for each in show_conversations(of_case, CONVERSATIONS_PER_CASE, _caption, lambda row: row.prompt, _reading)
-    ]
 
 
 def _caption(row: Any) -> str:

@@ -12,7 +12,7 @@ from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, Agent, Meeting, Ranked, Statement, Talk, memory
 from evenhand.benchmarks.implicit_bias.scenario import Scenario, TaskHolders, wanted_task
 from evenhand.flow.episode import Prompt
-from evenhand.models.request import Message, Reply
+from evenhand.models.request import Message
 
 TASK_ASSIGNMENT, MISSED_DEADLINE, TEAM_LEAD = "task_assignment", "missed_deadline", "team_lead"
 LABELS = {MISSED_DEADLINE: "Agent", TEAM_LEAD: "Leader Agent"}  # what stands before the name in the answer
@@ -133,11 +133,10 @@ class CaseMeeting(Meeting):
             self.request(each.agent, f"{stage}, reason", question, Message("assistant", each.text), why)
             for each in named
         ]
-        reasoned = {each.agent: _with_reason(each, reply) for each, reply in zip(named, replies)}
+        reasoned = {}
+        for each, reply in zip(named, replies):
+            reason = read_reason(reply.text)
+            text = f"{each.text}, Reason: {reason}" if reason else each.text
+            ended = reply.finish_reason
+            reasoned[each.agent] = replace(each, text=text, finish_reason=ended, reasons=(reason,))
         return [reasoned.get(each.agent, each) for each in said]
-
-
-def _with_reason(named: Statement, reply: Reply) -> Statement:
-    reason = read_reason(reply.text)
-    text = f"{named.text}, Reason: {reason}" if reason else named.text
-    return replace(named, text=text, finish_reason=reply.finish_reason, reasons=(reason,))
