@@ -14,13 +14,13 @@ from evenhand.benchmark import Benchmark, Card, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
 from evenhand.benchmarks.implicit_bias import interaction, play
 from evenhand.benchmarks.implicit_bias.comparing import (
+    GOAL,
     NONE,
     REFLECTION,
     ImplicitBiasComparing,
     ImplicitBiasPublishing,
     last_score,
     published_figures,
-    setting_of,
 )
 from evenhand.benchmarks.implicit_bias.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.interaction import (
@@ -33,7 +33,6 @@ from evenhand.benchmarks.implicit_bias.interaction import (
     Statement,
 )
 from evenhand.benchmarks.implicit_bias.scenario import SCORES, Scenario, usable, with_goals
-from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
@@ -126,6 +125,8 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     publishing = ImplicitBiasPublishing()
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
+        from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
+
         rows = packaged_rows(self.card, config)
         notes: tuple[str, ...] = ()
         if config.options.task_stereotypes:
@@ -191,7 +192,7 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
         """Table 1's rows of this setting; for agents that reflect, appendix E's ranges of rates."""
-        setting = setting_of(config.options.setting, config.options.goal)
+        setting = GOAL if config.options.goal else config.options.setting
         if config.mitigation:
             setting = "" if setting == NONE else REFLECTION
         return published_figures(setting)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read_reason, read_reasons
@@ -60,7 +61,7 @@ class Case(Scenario):
     kind: str = TASK_ASSIGNMENT
 
     @classmethod
-    def from_row(cls, row: Row) -> Case:
+    def from_row(cls, row: Row) -> Self:
         return replace(super().from_row({**row, "scenario": row["prompt"]}), kind=row["case"])
 
     @property
