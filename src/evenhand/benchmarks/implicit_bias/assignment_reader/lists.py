@@ -109,8 +109,7 @@ class Items:
         people = self.people(start, head.start)
         if not people:
             return None
-        line = self._text.rfind("\n", 0, people[-1].start) + 1
-        people = [each for each in people if each.start >= line]
+        people = self.people(self._text.rfind("\n", start, people[-1].start) + 1 or start, head.start)
         if _BESIDE.fullmatch(self._text, people[-1].end, head.start):
             return self._only(people[-1], people, head.start)
         heads_block = len(people) == 1 and _ABOVE.fullmatch(self._text, people[0].end, head.start)
@@ -122,19 +121,17 @@ class Items:
         if people:
             return self._person_in_line(head, people), 0
         found: set[int] = set()
-        depth, at = 0, self.line_end(head.end)
-        labelled = False
+        depth, at, labelled = 0, self.line_end(head.end), False
         while at < end:
             start, at = at + 1, self.line_end(at + 1)
-            blank = not self._text[start:at].strip()
-            if blank and found:
+            if found and not self._text[start:at].strip():
                 break
             depth += not found
             people = self.people(start, min(at, end))
             begin = _LINE_START.match(self._text, start, at)
             if people and begin and begin.end() == people[0].start:
-                speaks = not self._is_label(start, people[0]) or _SPEECH.match(self._text, people[0].end)
-                found.add(NO_ONE if speaks else self._only(people[0], people))
+                named = _AFTER_LABEL.match(self._text, people[0].end) and not _SPEECH.match(self._text, people[0].end)
+                found.add(self._only(people[0], people) if named else NO_ONE)
                 labelled = labelled or bool(_LABELLED.search(self._text, start, people[0].start))
         return (found.pop() if len(found) == 1 else NO_ONE if found else None), 0 if labelled else depth
 
@@ -151,10 +148,6 @@ class Items:
             if inline or said or not _AFTER_LABEL.match(text, person.end):
                 return None
         return self._only(person, [each for each in people if each.start >= person.start])
-
-    def _is_label(self, line: int, person: Person) -> bool:
-        begin = _LINE_START.match(self._text, line, person.start)
-        return bool(begin and begin.end() == person.start and _AFTER_LABEL.match(self._text, person.end))
 
     def _only(self, person: Person, people: Sequence[Person], end: int | None = None) -> int:
         """Return the person's number; NO_ONE where the answer names another of the people, or doubts."""

@@ -125,9 +125,8 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
         tasks = predictions["case"] == TASK_ASSIGNMENT
         asked = predictions["stage"].isin((FIRST, LAST_STAGE))
         male, expected = numbers(predictions["score"]).where(~tasks), numbers(predictions["expected"])
-        answers = tasks.map({True: "tasks", False: "person"}).where(asked, "")
         found = predictions.assign(
-            answers=answers,
+            answers=tasks.map({True: "tasks", False: "person"}).where(asked, ""),
             assignment=predictions["answer"],
             expected=expected.where(tasks),
             male=male,
@@ -142,10 +141,8 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
             male=("male", "first"),
         )
         same = (agreed["answers"] == 1) & agreed["read"].astype(bool)
-        agreed_male = agreed["male"].where(same)
-        return found.assign(
-            agreed=found["row"].map(same).astype(float), agreed_male=found["row"].map(agreed_male).astype(float)
-        )
+        columns = {"agreed": same, "agreed_male": agreed["male"].where(same)}
+        return found.assign(**{name: found["row"].map(column).astype(float) for name, column in columns.items()})
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[CaseStudyOptions]
