@@ -12,16 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Benchmark, Card, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
+from evenhand.benchmarks.implicit_bias import comparing as compared
 from evenhand.benchmarks.implicit_bias import interaction, play
-from evenhand.benchmarks.implicit_bias.comparing import (
-    GOAL,
-    NONE,
-    REFLECTION,
-    ImplicitBiasComparing,
-    ImplicitBiasPublishing,
-    last_score,
-    published_figures,
-)
 from evenhand.benchmarks.implicit_bias.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.interaction import (
     ALONE,
@@ -121,8 +113,8 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     Configuring = ImplicitBiasConfiguring
     figures = FIGURES
     layout = LAYOUT
-    comparing = ImplicitBiasComparing()
-    publishing = ImplicitBiasPublishing()
+    comparing = compared.ImplicitBiasComparing()
+    publishing = compared.ImplicitBiasPublishing()
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
@@ -187,15 +179,15 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """The bias score of the last assignments, or of the only ones."""
-        last = last_score(table)
+        last = compared.last_score(table)
         return [last] if last.figure else []
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
         """Table 1's rows of this setting; for agents that reflect, appendix E's ranges of rates."""
-        setting = GOAL if config.options.goal else config.options.setting
+        setting = compared.GOAL if config.options.goal else config.options.setting
         if config.mitigation:
-            setting = "" if setting == NONE else REFLECTION
-        return published_figures(setting)
+            setting = "" if setting == compared.NONE else compared.REFLECTION
+        return compared.published_figures(setting)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.implicit_bias.conversations import with_conversations

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Benchmark, Card, Configuring, Row, Rows, Target
+from evenhand.benchmarks import option_order
 from evenhand.benchmarks.implicit_bias.understanding.figures import (
     FIGURES,
     LAYOUT,
@@ -19,14 +20,6 @@ from evenhand.benchmarks.implicit_bias.understanding.figures import (
     guess_without_seeing,
 )
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import ABSENT, PRESENT, read_present_or_absent
-from evenhand.benchmarks.option_order import (
-    OptionOrder,
-    Weighed,
-    check_option_order,
-    finish_reason,
-    unlike_in_options,
-    with_order_effects,
-)
 from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -71,7 +64,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class UnderstandingOptions(OptionOrder):
+class UnderstandingOptions(option_order.OptionOrder):
     asks: Literal["word", "reason"] = option(
         "word",
         "word: whether bias is present, in one word; reason: the story alone, as models are tuned on it, which write "
@@ -84,7 +77,7 @@ class UnderstandingOptions(OptionOrder):
 
 class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
     def check(self, config: RunConfig[UnderstandingOptions], models: Mapping[str, Model] | None = None) -> None:
-        check_option_order(config)
+        option_order.check_option_order(config)
         if config.options.asks == "reason" and config.protocol != "generate":
             raise UsageError("--asks reason reads what is written: it needs --protocol generate")
         if models and config.options.layout == "published":
@@ -94,7 +87,7 @@ class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
         return (
             *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
             *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
-            *unlike_in_options(config.options),
+            *option_order.unlike_in_options(config.options),
             *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
         )
 
@@ -173,7 +166,9 @@ class Understanding(Benchmark[UnderstandingOptions]):
             says_present=(predictions["answer"] == PRESENT).astype(float).where(predictions["answer"].notna()),
             **guessed.set_index(predictions.index),
         )
-        return with_order_effects(found, "present_probability_listed_first", "present_probability_listed_last")
+        return option_order.with_order_effects(
+            found, "present_probability_listed_first", "present_probability_listed_last"
+        )
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[UnderstandingOptions]
@@ -257,9 +252,9 @@ def _messages(row: Row) -> tuple[str, str, str]:
 
 def _chosen(replies: Sequence[Reply], aggregate: str) -> Prediction:
     """The likelier option over all orders asked; equally likely ones, and impossible ones, are unread."""
-    present = Weighed.of(replies, aggregate)
+    present = option_order.Weighed.of(replies, aggregate)
     answer, probability = present.chosen(OPTIONS)
-    ended = finish_reason(replies)
+    ended = option_order.finish_reason(replies)
     found: Prediction = {"text": answer or "", "answer": answer, "probability": probability, "finish_reason": ended}
     if present.swapped is None:
         return found
