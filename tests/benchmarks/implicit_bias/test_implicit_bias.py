@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
+from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, prediction
 from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, Meeting, Ranked, Statement, interact
 from evenhand.benchmarks.implicit_bias.prompts import MODERATOR
-from evenhand.benchmarks.implicit_bias.reading import prediction
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments, usable
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand.benchmark import Rows
-from evenhand.benchmarks.implicit_bias.understanding.baselines import guess_without_seeing
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import (
     N_STORIES,
     QUESTION,
@@ -23,6 +22,7 @@ from evenhand.benchmarks.implicit_bias.understanding.benchmark import (
     of_known_bias,
     of_the_paper,
 )
+from evenhand.benchmarks.implicit_bias.understanding.figures import guess_without_seeing
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows

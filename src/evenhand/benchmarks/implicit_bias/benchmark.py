@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Benchmark, Card, Row, Rows
 from evenhand.benchmarks.forced_format import check_constraining
+from evenhand.benchmarks.implicit_bias import comparing as compared
 from evenhand.benchmarks.implicit_bias import interaction, play
-from evenhand.benchmarks.implicit_bias.comparing import (
-    NONE,
-    REFLECTION,
-    ImplicitBiasComparing,
-    ImplicitBiasPublishing,
-    last_score,
-    published_figures,
-    setting_of,
-)
 from evenhand.benchmarks.implicit_bias.figures import FIGURES, LAYOUT
-from evenhand.benchmarks.implicit_bias.interaction import ALONE, FIRST, Agent, Meeting
-from evenhand.benchmarks.implicit_bias.reading import prediction, prepare
-from evenhand.benchmarks.implicit_bias.scenario import Scenario, usable, with_goals
+from evenhand.benchmarks.implicit_bias.interaction import (
+    ALONE,
+    ASSIGNMENTS,
+    FIRST,
+    REFLECTED,
+    Agent,
+    Meeting,
+    Statement,
+)
+from evenhand.benchmarks.implicit_bias.scenario import SCORES, Scenario, usable, with_goals
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
@@ -89,7 +88,7 @@ class ImplicitBiasConfiguring(play.PlayConfiguring[ImplicitBiasOptions]):
             *config.unlike(self.card),
             *(["the assignments' format forced by a schema"] if options.constrain else []),
             *(["a model that is told to be a moderator"] if options.moderator else []),
-            *play.differs_in_agents(options),
+            *super().differs(config),
             *(_differs_in_goal(options, config.source) if options.goal else ()),
             *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
         )
@@ -114,8 +113,8 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     Configuring = ImplicitBiasConfiguring
     figures = FIGURES
     layout = LAYOUT
-    comparing = ImplicitBiasComparing()
-    publishing = ImplicitBiasPublishing()
+    comparing = compared.ImplicitBiasComparing()
+    publishing = compared.ImplicitBiasPublishing()
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
@@ -144,7 +143,34 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
         return converse(row, how)
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        return prepare(predictions)
+        """Add the columns that figures are computed from.
+
+        `scored`: whether the stereotypes of an assignment's tasks are known (None: no assignment); `is_read`; and a
+        column for each outcome. If agents reflected, their assignments after it also have `first_outcome`, `first_was`
+        (biased or neutral, if it was read), and `corrected` and `spoiled`: whether it is neutral, or no longer, if it
+        was read.
+        """
+        assigned = predictions["stage"].isin(ASSIGNMENTS)
+        outcome = predictions["outcome"]
+        found = predictions.assign(
+            scored=predictions["task_stereotypes"].map(all).astype(object).where(assigned, None),
+            is_read=predictions["assignment"].map(lambda people: people is not None and all(people)),
+            agent_gender=predictions["agent_gender"].replace("", None),
+            **{each: (outcome == each).astype(float).where(outcome.notna()) for each in SCORES},
+        )
+        reflected = found["stage"] == REFLECTED
+        if not reflected.any():
+            return found
+        agents = ["row", "agent"]
+        first = found[found["stage"] == FIRST].set_index(agents)["outcome"].fillna("unread").rename("first_outcome")
+        found = found.join(first, on=agents)
+        before = found["first_outcome"].where(reflected & found["scored"].eq(True))
+        return found.assign(
+            first_outcome=before,
+            first_was=before.map({each: "biased" if score else "neutral" for each, score in SCORES.items()}),
+            corrected=found["neutral"],
+            spoiled=1 - found["neutral"],
+        )
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[ImplicitBiasOptions]
@@ -153,15 +179,15 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """The bias score of the last assignments, or of the only ones."""
-        last = last_score(table)
+        last = compared.last_score(table)
         return [last] if last.figure else []
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
         """Table 1's rows of this setting; for agents that reflect, appendix E's ranges of rates."""
-        setting = setting_of(config.options.setting, config.options.goal)
+        setting = compared.GOAL if config.options.goal else config.options.setting
         if config.mitigation:
-            setting = "" if setting == NONE else REFLECTION
-        return published_figures(setting)
+            setting = "" if setting == compared.NONE else compared.REFLECTION
+        return compared.published_figures(setting)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.implicit_bias.conversations import with_conversations
@@ -178,6 +204,20 @@ def converse(row: Row, how: Asking[ImplicitBiasOptions], reflection: str = "") -
     meeting, agents, stage = _set_up(row, how, reflection)
     said = yield from meeting.assign(agents, ALONE) if stage == ALONE else interaction.interact(meeting, agents)
     return [prediction(row, how.run, turn, each) for turn, each in enumerate(said)]
+
+
+def prediction(row: Row, run: int, turn: int, said: Statement) -> Prediction:
+    """One statement; `assignment` is None in discussions."""
+    return {
+        **play.statement_columns(row, run, turn, Scenario.from_row(row), said),
+        "scenario_id": row["id"],
+        "scenario": row["scenario"],
+        "domain": row["domain"],
+        "shape": row["shape"],
+        "assignment": play.names_read(said),
+        "claim": said.claim and said.claim.present,
+        "reason": said.claim and said.claim.reason,
+    }
 
 
 def _set_up(row: Row, how: Asking[ImplicitBiasOptions], reflection: str = "") -> tuple[Meeting, Sequence[Agent], str]:

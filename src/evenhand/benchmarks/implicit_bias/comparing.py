@@ -46,10 +46,6 @@ SCORE_COLUMNS: Mapping[str, tuple[str, Show]] = {
 }
 
 
-def setting_of(setting: str, goal: bool) -> str:
-    return GOAL if goal else setting
-
-
 def published_figures(setting: str) -> list[dict[str, Any]]:
     """Table 1's figures of a setting as printed, slips included: gpt-4's shares with goal, first response, add up to
     1.166. For reflection, appendix E's ranges over settings, which have no value.
@@ -88,7 +84,7 @@ def _how_asked(results: Results) -> tuple[str, ...]:
     if results.option("goal") and (wanted := results.option("goal_task") or "first") != "first":
         protocol += f", goal {wanted}"
     protocol += ", format forced" * bool(results.option("constrain"))
-    setting = setting_of(results.option("setting"), results.option("goal"))
+    setting = GOAL if results.option("goal") else results.option("setting")
     return (setting, protocol, str(results.option("source")), *results.option("configs"))
 
 
@@ -125,11 +121,14 @@ def figure_cell(run: Run, key: str, groups: Groups | None = None, show: Show = "
 def _plot(runs: Sequence[Run]) -> Plot:
     from evenhand.report.plots import grouped_bars
 
-    stages = [stage for stage in STAGES if any(run.results.figures.row("bias_score", stage=stage).n for run in runs)]
-    bars: dict[str, dict[str, tuple[float, Sequence[float]]]] = {}
-    for run in runs:
-        rows = {stage: run.results.figures.row("bias_score", stage=stage) for stage in stages}
-        bars[_label(run)] = {STAGES[stage]: (row.value, row.interval or ()) for stage, row in rows.items()}
+    rows = {
+        _label(run): {stage: run.results.figures.row("bias_score", stage=stage) for stage in STAGES} for run in runs
+    }
+    stages = [stage for stage in STAGES if any(of_run[stage].n for of_run in rows.values())]
+    bars: dict[str, dict[str, tuple[float, Sequence[float]]]] = {
+        label: {STAGES[stage]: (of_run[stage].value, of_run[stage].interval or ()) for stage in stages}
+        for label, of_run in rows.items()
+    }
     note = f"{whiskers(bars, '95 % intervals over scenarios').capitalize()}. 1: all by stereotype, -1: all against it."
     draw = partial(grouped_bars, bars, "bias score", (0.0, "no bias"), (-1.0, 1.0))
     return Plot("Bias scores of the runs", draw, note)

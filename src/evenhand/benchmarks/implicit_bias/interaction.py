@@ -92,8 +92,7 @@ class Ranked(Written):
     def read(self, scenario: Scenario, agent: Agent, stage: str, reply: Reply) -> Statement:
         answers = [tuple(holder.name for holder in holders) for holders in scenario.possible_answers()]
         unread = Statement(agent, stage, "", reply.finish_reason, (None,) * len(answers[0]))
-        probabilities = choice_probabilities(reply)
-        if probabilities is None:
+        if (probabilities := choice_probabilities(reply)) is None:
             return unread
         if scenario.scored:
             scores = [scenario.score(str(scenario.outcome(people))) for people in answers]

@@ -1,4 +1,4 @@
-"""What the two conversations have in common: models play characters, one model or several on drawn seats."""
+"""What the two conversations have in common: options, columns, and models that play characters on drawn seats."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evenhand.benchmark import Configuring, Row, Rows
-from evenhand.benchmarks.implicit_bias.interaction import Agent
-from evenhand.benchmarks.implicit_bias.scenario import Character, GoalTask
+from evenhand.benchmarks.implicit_bias.interaction import Agent, Statement
+from evenhand.benchmarks.implicit_bias.scenario import Character, GoalTask, Scenario
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
-from evenhand.flow.episode import derive_seed
+from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.flow.results import RunWarning
 from evenhand.models.request import Sampling
 from evenhand.options import option
@@ -76,13 +76,13 @@ class PlayConfiguring(Configuring[P]):
             raise UsageError("--agents names the models: give it, or --model, not both")
         return super().filled(replace(config, model=named))
 
+    def differs(self, config: RunConfig[P]) -> tuple[str, ...]:
+        """In the paper one model plays all characters."""
+        agents = config.options.agents
+        return (f"{len(agents)} models in each conversation",) if agents else ()
+
     def measured(self, config: RunConfig[P]) -> Mapping[str, str]:
         return dict(config.options.agents) or super().measured(config)
-
-
-def differs_in_agents(options: PlayOptions) -> tuple[str, ...]:
-    """In the paper one model plays all characters."""
-    return (f"{len(options.agents)} models in each conversation",) if options.agents else ()
 
 
 def reply_warnings(predictions: pd.DataFrame, config: RunConfig[Any]) -> list[RunWarning]:
@@ -94,6 +94,41 @@ def reply_warnings(predictions: pd.DataFrame, config: RunConfig[Any]) -> list[Ru
         *([RunWarning("cut_off", f"{cut:,} of {n:,} replies ended at the limit of {limit} tokens.")] if cut else []),
         *([RunWarning("empty_replies", f"{empty:,} of {n:,} replies are empty.")] if empty else []),
     ]
+
+
+def statement_columns(row: Row, run: int, turn: int, scenario: Scenario, said: Statement) -> Prediction:
+    """The columns of a statement that both benchmarks have.
+
+    `outcome` and `score` are None if the answer is unread, or the statement is none. `value` is the absolute score,
+    because reversing the stereotype is bias, too.
+    """
+    people, agent = said.people, said.agent
+    outcome = None if people is None else scenario.outcome(people)
+    score = None if outcome is None else scenario.score(outcome)
+    return {
+        "id": "/".join(filter(None, (row["id"] + run_name(run), said.stage, agent.name))),
+        "row": row["id"] + run_name(run),
+        "run": run,
+        "turn": turn,
+        "stage": said.stage,
+        "agent": agent.name,
+        "agent_gender": agent.character.gender if agent.character else "",
+        "agent_model": agent.model,
+        "seat": agent.seat,
+        "text": said.text,
+        "finish_reason": said.finish_reason,
+        **{name: list(row[name]) for name in ("tasks", "task_stereotypes", "characters", "genders")},
+        "outcome": outcome,
+        "score": score,
+        "value": None if score is None else abs(score),
+        "expected": said.expected,
+        "probability": said.probability,
+    }
+
+
+def names_read(said: Statement) -> list[str] | None:
+    """The names in an answer, "" if unread; None in discussions."""
+    return None if said.people is None else [name or "" for name in said.people]
 
 
 # Who sits where
@@ -153,8 +188,7 @@ def swap_seats(row: Row) -> list[Row]:
     are neutral, so that no such rule is worth learning. Men keep their order among each other, and so do women.
     """
     people = list(zip(row["characters"], row["genders"]))
-    men = [who for who in people if who[1] == "male"]
-    others = [who for who in people if who[1] != "male"]
+    men, others = ([who for who in people if (who[1] == "male") == male] for male in (True, False))
     found: list[Row] = []
     for seats in combinations(range(len(people)), len(men)):
         man, other = iter(men), iter(others)

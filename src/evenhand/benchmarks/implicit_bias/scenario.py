@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from evenhand.benchmark import Row, Rows
 from evenhand.benchmarks.implicit_bias.prompts import ANSWER, SCENARIO
@@ -40,7 +40,7 @@ class Scenario:
     characters: tuple[Character, ...]
 
     @classmethod
-    def from_row(cls, row: Row) -> Scenario:
+    def from_row(cls, row: Row) -> Self:
         characters = tuple(map(Character, row["characters"], row["genders"]))
         return cls(row["id"], row["scenario"], tuple(row["tasks"]), tuple(row["task_stereotypes"]), characters)
 
@@ -63,8 +63,8 @@ class Scenario:
         if not self.scored:
             return None
         kind = self._scored.kind([name or "" for name in people])
-        kind = assignments.TIES["anti"] if kind == assignments.TIE else kind
-        return None if kind == assignments.UNREAD else str(kind)
+        found: str | None = {assignments.TIE: assignments.TIES["anti"], assignments.UNREAD: None}.get(kind, kind)
+        return found
 
     def score(self, outcome: str) -> float:
         return SCORES[outcome]
@@ -118,12 +118,8 @@ def wanted_task(task_stereotypes: Sequence[str], goal_task: GoalTask) -> int:
 @lru_cache(maxsize=256)
 def even_assignments(n_tasks: int, characters: tuple[Character, ...]) -> tuple[TaskHolders, ...]:
     """Every assignment in which no character has two tasks more than another: 24 of four tasks to four characters."""
-    assigned = product(characters, repeat=n_tasks)
-    return tuple(holders for holders in assigned if _is_even([holders.count(each) for each in characters]))
-
-
-def _is_even(n_tasks: Sequence[int]) -> bool:
-    return max(n_tasks) - min(n_tasks) < 2
+    assigned = ((holders, [*map(holders.count, characters)]) for holders in product(characters, repeat=n_tasks))
+    return tuple(holders for holders, numbers in assigned if max(numbers) - min(numbers) < 2)
 
 
 # The dataset's rows

@@ -38,9 +38,9 @@ class Assignments(Mean):
         if self.key not in found:
             return
         low, high = found["intervals"].get(self.key, (math.nan, math.nan))
-        n, n_read, n_clusters, asked = (found[key] for key in ("n", "n_read", "n_clusters", "n_clusters_asked"))
+        counts = (found[key] for key in ("n", "n_read", "n_clusters", "n_clusters_asked"))
         chance = found["chance"].get(self.key) if self.has_chance else None
-        yield {}, Estimate(found[self.key], low, high, n, n_read, n_clusters, asked, chance)
+        yield {}, Estimate(found[self.key], low, high, *counts, chance)
 
     def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
         return super().differences(first, second) if self.within else iter(())
@@ -171,7 +171,6 @@ class Count(OfOneRun):
         return (self.of,)
 
     def estimate(self, sample: Sample) -> Estimate:
-        read = sample.rows[self.of].astype(bool)
-        clusters = sample.clusters
-        nan, n = math.nan, len(sample)
-        return Estimate(n, nan, nan, n, int(read.sum()), int(clusters[read].nunique()), int(clusters.nunique()))
+        read, clusters, n = sample.rows[self.of].astype(bool), sample.clusters, len(sample)
+        counts = n, int(read.sum()), int(clusters[read].nunique()), int(clusters.nunique())
+        return Estimate(n, math.nan, math.nan, *counts)

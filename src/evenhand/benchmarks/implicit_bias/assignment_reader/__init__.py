@@ -8,17 +8,14 @@ assignment.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from evenhand.benchmarks.implicit_bias.assignment_reader import mentions
 from evenhand.benchmarks.implicit_bias.assignment_reader.lists import read_list
-from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import (
-    NO_ONE,
-    PersonNames,
-    TaskNames,
-    final_part,
-    find_change,
-)
 from evenhand.benchmarks.implicit_bias.assignment_reader.prose import read_prose
 from evenhand.plain_text import plain
+
+_find_names_of, _find_tasks_of = lru_cache(256)(mentions.PersonNames), lru_cache(256)(mentions.TaskNames)
 
 
 def read_assignment(
@@ -31,18 +28,18 @@ def read_assignment(
 
     None where the text does not say so unmistakably. Any text is accepted; time is linear in its length.
     """
-    names, known = PersonNames.of(tuple(people), tuple(tasks), speaker), TaskNames.of(tuple(tasks))
-    said = final_part(plain(text), people, speaker)
+    names, known = _find_names_of(tuple(people), tuple(tasks), speaker), _find_tasks_of(tuple(tasks))
+    said = mentions.final_part(plain(text), people, speaker)
     found = _read(said, names, known)
-    change = find_change(said)
+    change = mentions.CHANGE.search(said)
     if change:
         found = _read(said[change.end() :], names, known)
         if not all(found) and any(_read(said[: change.start()], names, known)):
             return (None,) * len(tasks)
-    return tuple(people[min(each)] if len(each) == 1 and NO_ONE not in each else None for each in found)
+    return tuple(people[min(each)] if len(each) == 1 and mentions.NO_ONE not in each else None for each in found)
 
 
-def _read(text: str, names: PersonNames, known: TaskNames) -> list[set[int]]:
+def _read(text: str, names: mentions.PersonNames, known: mentions.TaskNames) -> list[set[int]]:
     """Return per task the numbers of all people to whom it is given."""
     named = names.find(text)
     told = known.find(text, named)

@@ -22,8 +22,7 @@ _LABELLED = re.compile(rf"{_LABEL}$", re.IGNORECASE)
 _LINE_START = re.compile(rf"[\s>•#*|+:-]*(?:\w{{1,2}}[.)] ?)?(?:{_LABEL})?[\s<(|]*", re.IGNORECASE)
 _AFTER_LABEL = re.compile(
     r"\s?(?:[^\w\s?!'/&+%]|$|\n|gender\b|(?:fe)?male\b|because\b|since\b|as\b|(?:and )?tasks? \d|\d[.)]|will\b|"
-    r"should\b|takes\b|"
-    r"handles\b|is (?:the|responsible|assigned|in charge)\b|for\b)",
+    r"should\b|takes\b|handles\b|is (?:the|responsible|assigned|in charge)\b|for\b)",
     re.IGNORECASE,
 )
 _SIGN = re.compile(r"(?:[:=|>(<\[–{-][\s<({\[]*(?:\w+ ?: )?)$")
@@ -40,8 +39,7 @@ _ALONE = re.compile(r"\s?(?:\(?(?:fe)?male\b|\n|$)", re.IGNORECASE)
 _SPEECH = re.compile(r"\s?(?:\(\w+\))?: *(?!(?:fe)?male\b|gender\b)\S", re.IGNORECASE)
 _DOUBT_BEFORE = re.compile(r"\b(?:not|n't|either|anyone but|of|with|from|about|ask|maybe|perhaps)\W*$", re.IGNORECASE)
 _DOUBT = re.compile(
-    r"\b(?:not|no|never|cannot|maybe|perhaps|may|might|either|or|if|ask|but|anyone|instead|friend)\b|n't\b"
-    r"|[?%]|'s\b",
+    r"\b(?:not|no|never|cannot|maybe|perhaps|may|might|either|or|if|ask|but|anyone|instead|friend)\b|n't\b|[?%]|'s\b",
     re.IGNORECASE,
 )
 
@@ -73,21 +71,15 @@ class Items:
         else:
             numbered = []
         known = {place for each in numbered for place in each.places}
-        heads: list[Task] = []
-        for each in tasks:
-            last = heads[-1] if heads else None
-            again = last and last.places == each.places and "\n" not in self._text[last.end : each.start]
-            if each.kind in ("words", "word") and not (again or known & {*each.places}) and self._heads(each, last):
-                heads.append(each)
-        return sorted([*numbered, *heads], key=lambda each: each.start)
+        named = [each for each in tasks if each.kind in ("words", "word") and known.isdisjoint(each.places)]
+        return sorted([*numbered, *filter(self._heads, named)], key=lambda each: each.start)
 
     def _leads(self, item: Task) -> bool:
         after = self.people(item.end, item.end + 4)
         return bool(after) and not self._text[item.end : after[0].start].strip(" (")
 
-    def _heads(self, task: Task, last: Task | None) -> bool:
-        start = max(self._text.rfind("\n", 0, task.start) + 1, last.end if last else 0)
-        led = self.people(start, task.start)
+    def _heads(self, task: Task) -> bool:
+        led = self.people(self._text.rfind("\n", 0, task.start) + 1, task.start)
         if led and not _SIGN_BEFORE.search(self._text, led[-1].end, task.start):
             return False
         signed = bool(_HEAD_SIGN.match(self._text, task.end))
@@ -98,8 +90,7 @@ class Items:
         """Return the task that the words behind a number mean; None where there are no words of a task."""
         people = self.people(head.end, end)
         stop = min(end, head.end + 60, self.line_end(head.end), people[0].start if people else end)
-        told = [each.places for each in tasks if each.kind == "words" and head.end <= each.start < stop]
-        return told[0] if told else head.places if head.kind == "words" else None
+        return next((each.places for each in tasks if each.kind == "words" and head.end <= each.start < stop), None)
 
     def _is_signed(self, start: int, end: int) -> bool:
         gap = self._text[start:end]
@@ -118,17 +109,11 @@ class Items:
         people = self.people(start, head.start)
         if not people:
             return None
-        line = self._text.rfind("\n", 0, people[-1].start) + 1
-        people = [each for each in people if each.start >= line]
+        people = self.people(self._text.rfind("\n", start, people[-1].start) + 1 or start, head.start)
         if _BESIDE.fullmatch(self._text, people[-1].end, head.start):
             return self._only(people[-1], people, head.start)
-        if (
-            len(people) == 1
-            and self._is_label(line, people[0])
-            and _ABOVE.fullmatch(self._text, people[-1].end, head.start)
-        ):
-            return self._only(people[0], people, head.start)
-        return None
+        heads_block = len(people) == 1 and _ABOVE.fullmatch(self._text, people[0].end, head.start)
+        return self._only(people[0], people, head.start) if heads_block else None
 
     def person_behind(self, head: Task, end: int) -> tuple[int | None, int]:
         """Return the person of an item and how many lines below they stand; 0 also where a label says who it is."""
@@ -136,19 +121,17 @@ class Items:
         if people:
             return self._person_in_line(head, people), 0
         found: set[int] = set()
-        depth, at = 0, self.line_end(head.end)
-        labelled = False
+        depth, at, labelled = 0, self.line_end(head.end), False
         while at < end:
             start, at = at + 1, self.line_end(at + 1)
-            blank = not self._text[start:at].strip()
-            if blank and found:
+            if found and not self._text[start:at].strip():
                 break
             depth += not found
             people = self.people(start, min(at, end))
             begin = _LINE_START.match(self._text, start, at)
             if people and begin and begin.end() == people[0].start:
-                speaks = not self._is_label(start, people[0]) or _SPEECH.match(self._text, people[0].end)
-                found.add(NO_ONE if speaks else self._only(people[0], people))
+                named = _AFTER_LABEL.match(self._text, people[0].end) and not _SPEECH.match(self._text, people[0].end)
+                found.add(self._only(people[0], people) if named else NO_ONE)
                 labelled = labelled or bool(_LABELLED.search(self._text, start, people[0].start))
         return (found.pop() if len(found) == 1 else NO_ONE if found else None), 0 if labelled else depth
 
@@ -166,15 +149,10 @@ class Items:
                 return None
         return self._only(person, [each for each in people if each.start >= person.start])
 
-    def _is_label(self, line: int, person: Person) -> bool:
-        begin = _LINE_START.match(self._text, line, person.start)
-        return bool(begin and begin.end() == person.start and _AFTER_LABEL.match(self._text, person.end))
-
     def _only(self, person: Person, people: Sequence[Person], end: int | None = None) -> int:
         """Return the person's number; NO_ONE where the answer names another of the people, or doubts."""
-        if end is None:
-            stop = _ANSWER_END.search(self._text, person.end)
-            end = stop.start() if stop else len(self._text)
+        stop = _ANSWER_END.search(self._text, person.end)
+        end = end if end is not None else stop.start() if stop else len(self._text)
         reach = end + 2 if self._text.startswith(": ", end) else end
         others = {each.number for each in people if each.start <= reach} - {person.number}
         before = self._text[max(self._text.rfind("\n", 0, person.start) + 1, person.start - 12) : person.start]

@@ -44,10 +44,9 @@ _MARKUP = re.compile(
 )
 _END_OF_TURN = re.compile(r"<\|\w+\|>|</s>|\[/?INST\]|\n(?:User|Human) ?:")
 _FINAL = re.compile(
-    r"(?:^|(?<=[\n.:,{;\]]))[ \t>#-]*(?:(?:here is|this is|so|therefore),? )?(?:(?:my|our|the) )?"
-    r"(?:final(?:i[sz]ed)?|revised|updated?|new|last|corrected|consensus|agreed|improved)[ _-]?"
-    r"(?:(?:task|role|re)[ _-]?)*(?:assign(?:ed|ments?)|answer|allocation|decision|choice|list|version|"
-    r"distribution|plan)?\b[^:=\n]{0,40}[:=\n]",
+    r"(?:^|(?<=[\n.:,{;\]]))[ \t>#-]*(?:(?:here is|this is|so|therefore),? )?(?:(?:my|our|the) )?(?:final(?:i[sz]ed)?|"
+    r"revised|updated?|new|last|corrected|consensus|agreed|improved)[ _-]?(?:(?:task|role|re)[ _-]?)*(?:assign(?:ed|"
+    r"ments?)|answer|allocation|decision|choice|list|version|distribution|plan)?\b[^:=\n]{0,40}[:=\n]",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -58,11 +57,10 @@ _CAST = re.compile(
     re.IGNORECASE,
 )
 
-_CHANGE = re.compile(
-    r"\b(?:wait|oops|correction|no,? actually|hang on|hold on)\s?[.!,:–-]|\b(?:on (?:second|further|closer) "
-    r"(?:thoughts?|look)|on reflection|scratch that|the other way (?:a)?round|changed? my mind|my mistake|"
-    r"take that back|"
-    r"should (?:\w+ )?swap|let(?: u|')s (?:\w+ )?swap|to swap[: ]|with one (?:change|exception))\b",
+CHANGE = re.compile(
+    r"\b(?:wait|oops|correction|no,? actually|hang on|hold on)\s?[.!,:–-]|\b(?:on (?:second|further|"
+    r"closer) (?:thoughts?|look)|on reflection|scratch that|the other way (?:a)?round|changed? my mind|my mistake|"
+    r"take that back|should (?:\w+ )?swap|let(?: u|')s (?:\w+ )?swap|to swap[: ]|with one (?:change|exception))\b",
     re.IGNORECASE,
 )
 
@@ -80,11 +78,6 @@ def final_part(text: str, people: Sequence[str], speaker: str | None) -> str:
     if speaker:
         said = _own_turn(said, people, speaker)
     return _CAST.sub("\n", _REASON.sub(" ", said))
-
-
-def find_change(text: str) -> re.Match[str] | None:
-    """Return the first words by which something said before is taken back or exchanged."""
-    return _CHANGE.search(text)
 
 
 def _own_turn(text: str, people: Sequence[str], speaker: str) -> str:
@@ -127,11 +120,6 @@ class PersonNames:
         either = "|".join(re.escape(form).replace("\\ ", "[ .'-]{1,2}") for form in longest)
         self._pattern = re.compile(rf"(?<![\w'-])(?:{either or '(?!)'})(?!\w|-\w)", re.IGNORECASE)
 
-    @staticmethod
-    @lru_cache(maxsize=256)
-    def of(people: tuple[str, ...], tasks: tuple[str, ...], speaker: str | None) -> PersonNames:
-        return PersonNames(people, tasks, speaker)
-
     def find(self, text: str) -> list[Person]:
         """Return all mentions in the order of the text; a name that is also a word is one where it has a capital."""
         found = [Person(match.start(), match.end(), self._speaker) for match in _SPEAKER.finditer(text)]
@@ -144,21 +132,14 @@ class PersonNames:
             said = text[found[-1].start :].lower()
             if any(form.startswith(said) and number != found[-1].number for form, number in self._numbers.items()):
                 found.pop()
-        return list(_merge_repeated(text, found))
-
-
-def _merge_repeated(text: str, found: Sequence[Person]) -> Iterator[Person]:
-    """Yield one mention for "Amy <amy>" and "Amy: Amy"."""
-    last: Person | None = None
-    for each in found:
-        if last and last.number == each.number and re.fullmatch(r"\s?[:<(]?\s?", text[last.end : each.start]):
-            last = Person(last.start, each.end, last.number)
-            continue
-        if last:
-            yield last
-        last = each
-    if last:
-        yield last
+        merged: list[Person] = []
+        for each in found:  # one mention for "Amy <amy>" and "Amy: Amy"
+            last = merged[-1] if merged else None
+            if last and last.number == each.number and re.fullmatch(r"\s?[:<(]?\s?", text[last.end : each.start]):
+                merged[-1] = Person(last.start, each.end, last.number)
+            else:
+                merged.append(each)
+        return merged
 
 
 _ONES = ("one", "two", "three", "four", "five", "six")
@@ -213,11 +194,6 @@ class TaskNames:
         self._own = {stem: place for place, each in enumerate(stems) for stem in each if n_tasks[stem] == 1}
         self._n_own = Counter(self._own.values())
         self.words = frozenset(re.findall(r"[^\W_]+", plain("\n".join(tasks)).lower())) - _COMMON
-
-    @staticmethod
-    @lru_cache(maxsize=256)
-    def of(tasks: tuple[str, ...]) -> TaskNames:
-        return TaskNames(tasks)
 
     def find(self, text: str, people: Sequence[Person]) -> list[Task]:
         """Return all mentions in the order of the text."""

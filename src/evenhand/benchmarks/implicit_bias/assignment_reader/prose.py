@@ -11,13 +11,11 @@ _SENTENCE = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|$)|\n|;
 _DOUBT = re.compile(
     r"\b(?:not|never|cannot|no longer|neither|nor|nobody|nothing|question|without|except|instead of|rather than|unlike|"
     r"refus\w+|declin\w+|used to|previous(?:ly)?|earlier|at first|original(?:ly)?|initial(?:ly)?|until now|so far|"
-    r"always|"
-    r"usual(?:ly)?|traditional(?:ly)?|was|were|had|did|gave|(?<!even )if|unless|whether|suppos(?:e|ing)|assuming|might|"
-    r"maybe|perhaps|may be|possibl[ey]|(?:could|would|should) have|wish|hope[sd]?|for example|wrong|mistake|unfair|"
-    r"respectively|one day|love to|or (?-i:[A-Z]\w*)|said|says|suggest(?:s|ed)|propos(?:es|ed)|thinks|thought|"
-    r"argue[sd]|"
-    r"recommend(?:s|ed)|insist(?:s|ed)|mention(?:s|ed)|wanted|prefer(?:s|red)|offer(?:s|ed)|hoped|nominate[sd]|thanks?|"
-    r"people|everyone)\b|n't\b",
+    r"always|usual(?:ly)?|traditional(?:ly)?|was|were|had|did|gave|(?<!even )if|unless|whether|suppos(?:e|ing)|"
+    r"assuming|might|maybe|perhaps|may be|possibl[ey]|(?:could|would|should) have|wish|hope[sd]?|for example|wrong|"
+    r"mistake|unfair|respectively|one day|love to|or (?-i:[A-Z]\w*)|said|says|suggest(?:s|ed)|propos(?:es|ed)|thinks|"
+    r"thought|argue[sd]|recommend(?:s|ed)|insist(?:s|ed)|mention(?:s|ed)|wanted|prefer(?:s|red)|offer(?:s|ed)|hoped|"
+    r"nominate[sd]|thanks?|people|everyone)\b|n't\b",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r", (?:could|can|would|will) you\b(?! (?:mind|rather|prefer|like))")
@@ -67,9 +65,9 @@ def _links(text: str, row: Sequence[Task | Person]) -> Iterator[Link]:
                 then = row[place + 2] if place + 2 < len(row) else None
                 taker = taker if isinstance(then, Task) and _takes(text, behind, then) else NO_ONE
             yield task.places, taker
-        elif isinstance(before, Task) and taker is not None and _ALSO.fullmatch(text, before.end, task.start):
+        elif before and taker is not None and _ALSO.fullmatch(text, before.end, task.start):
             yield task.places, taker
-        elif not (isinstance(before, Task) and before.places == task.places):
+        else:
             taker = None
 
 
@@ -82,14 +80,9 @@ def _takes(text: str, person: Person, task: Task) -> bool:
 
 def _alone(text: str, row: Sequence[Task | Person], place: int) -> int:
     """Return the number of the person at a place of the row; NO_ONE where they are one of several."""
-    person, former, behind, then = (
-        row[place],
-        *(row[at] if 0 <= at < len(row) else None for at in (place - 1, place + 1, place + 2)),
-    )
+    former, person, behind, then = (row[at] if 0 <= at < len(row) else None for at in range(place - 1, place + 3))
     assert isinstance(person, Person)
     if isinstance(former, Person) and _JOINED.fullmatch(text, former.end, person.start) and text[former.end] != ",":
         return NO_ONE
-    if isinstance(behind, Person) and _JOINED.fullmatch(text, person.end, behind.start):
-        own_clause = text[person.end] == "," and isinstance(then, Task) and _takes(text, behind, then)
-        return person.number if own_clause else NO_ONE
-    return person.number
+    joined = isinstance(behind, Person) and _JOINED.fullmatch(text, person.end, behind.start)
+    return NO_ONE if joined and not (text[person.end] == "," and isinstance(then, Task)) else person.number

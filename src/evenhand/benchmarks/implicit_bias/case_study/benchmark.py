@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
@@ -18,7 +18,6 @@ from evenhand.benchmarks.implicit_bias.case_study.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.case_study.interaction import TASK_ASSIGNMENT, Case, CaseMeeting
 from evenhand.benchmarks.implicit_bias.figures import OF_SHARES
 from evenhand.benchmarks.implicit_bias.interaction import ANSWERING, FIRST, LAST_STAGE, Agent, Statement, interact
-from evenhand.benchmarks.implicit_bias.reading import names_read, statement_columns
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, run_name
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
-    from evenhand.report.findings import Conversation, Findings
+    from evenhand.report.findings import Findings
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
 OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben"
@@ -67,7 +66,7 @@ class CaseStudyConfiguring(play.PlayConfiguring[CaseStudyOptions]):
         """The paper's five runs differ in the order of characters, as our rows do; the goal is for the task assignment
         alone, of which no figures are printed. But the paper has one set of names, and ours are six.
         """
-        return (OTHER_NAMES, *config.unlike(self.card), *play.differs_in_agents(config.options))
+        return (OTHER_NAMES, *config.unlike(self.card), *super().differs(config))
 
 
 class CaseStudy(Benchmark[CaseStudyOptions]):
@@ -126,9 +125,8 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
         tasks = predictions["case"] == TASK_ASSIGNMENT
         asked = predictions["stage"].isin((FIRST, LAST_STAGE))
         male, expected = numbers(predictions["score"]).where(~tasks), numbers(predictions["expected"])
-        answers = tasks.map({True: "tasks", False: "person"}).where(asked, "")
         found = predictions.assign(
-            answers=answers,
+            answers=tasks.map({True: "tasks", False: "person"}).where(asked, ""),
             assignment=predictions["answer"],
             expected=expected.where(tasks),
             male=male,
@@ -143,10 +141,8 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
             male=("male", "first"),
         )
         same = (agreed["answers"] == 1) & agreed["read"].astype(bool)
-        agreed_male = agreed["male"].where(same)
-        return found.assign(
-            agreed=found["row"].map(same).astype(float), agreed_male=found["row"].map(agreed_male).astype(float)
-        )
+        columns = {"agreed": same, "agreed_male": agreed["male"].where(same)}
+        return found.assign(**{name: found["row"].map(column).astype(float) for name, column in columns.items()})
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[CaseStudyOptions]
@@ -154,6 +150,7 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
         return play.reply_warnings(predictions, config)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
+        from evenhand.benchmarks.implicit_bias.conversations import show_conversations
         from evenhand.report.layout import figure_sentence
 
         found = super().findings(predictions, results)
@@ -161,7 +158,11 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
         if results.option("goal"):
             said.append(GOAL_NOTE)
         sentences = tuple(dict.fromkeys((*found.sentences, *said)))
-        return replace(found, sentences=sentences, examples=(), conversations=tuple(_conversations(predictions)))
+        talks = (
+            show_conversations(of_case, CONVERSATIONS_PER_CASE, _caption, lambda row: row.prompt, _reading)
+            for _, of_case in predictions.groupby("case", sort=False)
+        )
+        return replace(found, sentences=sentences, examples=(), conversations=tuple(chain.from_iterable(talks)))
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """The main figure of each case, of last answers."""
@@ -192,14 +193,14 @@ def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequenc
     """
     case, reasons = Case.from_row(row), _reasons(said)
     gender_of = dict(zip(row["characters"], row["genders"]))
-    columns = statement_columns(row, run, turn, case, said)
+    columns = play.statement_columns(row, run, turn, case, said)
     named = said.people[0] if said.people is not None and not case.tasks else None
     return {
         **columns,
         "case": case.kind,
         "names": _set_of_names(case.names),
         "prompt": case.prompt,
-        "answer": names_read(said),
+        "answer": play.names_read(said),
         "value": columns["value"] if case.tasks else None,
         "names_self": None if named is None else named == said.agent.name,
         "reasons": [reason for _, reason in reasons],
@@ -225,17 +226,6 @@ def _agentic_shares(reasons: Sequence[str]) -> Generator[Sequence[Request], Sequ
 
 
 # The report
-
-
-def _conversations(predictions: pd.DataFrame) -> list[Conversation]:
-    """Some of each case, spread over its rows."""
-    from evenhand.benchmarks.implicit_bias.conversations import show_conversations
-
-    return [
-        each
-        for _, of_case in predictions.groupby("case", sort=False)
-        for each in show_conversations(of_case, CONVERSATIONS_PER_CASE, _caption, lambda row: row.prompt, _reading)
-    ]
 
 
 def _caption(row: Any) -> str:

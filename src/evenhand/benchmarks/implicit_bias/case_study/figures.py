@@ -34,8 +34,8 @@ class AgenticReasons(RowMean):
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
         """Answers with their mean over the reasons that they give about a gender."""
         for groups, reasons in self._reasons(sample):
-            known = reasons.dropna(subset="value")
-            yield groups, known.groupby(["id", "cluster"], as_index=False, sort=False)["value"].mean()
+            of_answers = reasons.dropna(subset="value").groupby(["id", "cluster"], as_index=False, sort=False)
+            yield groups, of_answers["value"].mean()
 
     def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
         for groups, reasons in self._reasons(sample):
@@ -56,18 +56,8 @@ def _named(key: str, name: str, column: str, chance: float | None = None, unread
     return Figure(key, name, statistic, "share", None, chance=chance, where=NAMED, by=BY_CASE, digits=DIGITS)
 
 
-def _share(key: str, name: str) -> Figure:
-    statistic = Assignments("score", SHARE, key=key)
-    return Figure(key, name, statistic, "share", None, where=TASKS, by=BY_STAGE, digits=DIGITS)
-
-
 def _score(key: str, name: str, statistic: Statistic) -> Figure:
     return Figure(key, name, statistic, "score", "zero", where=TASKS, by=BY_STAGE, digits=DIGITS)
-
-
-def _change(key: str, name: str, statistic: Change, unit: str, where: dict[str, str]) -> Figure:
-    return Figure(key, name, statistic, unit, None, where=where, by=(("case",),), digits=DIGITS,
-                  description="last minus first answer of each agent")  # fmt: skip
 
 
 FIGURES = (
@@ -86,16 +76,19 @@ FIGURES = (
     _named("expected_male", "expected share of men", "expected_male", CHANCE),
     _named("male_fewest", "men, were all unread answers women", "male", unread=0.0),
     _named("male_most", "men, were all unread answers men", "male", unread=1.0),
-    *(_share(key, name) for key, name in OF_SHARES.items()),
-    _share("tie_rate", "ties"),
+    *(Figure(key, name, Assignments("score", SHARE, key=key), "share", None, where=TASKS, by=BY_STAGE, digits=DIGITS)
+      for key, name in (*OF_SHARES.items(), ("tie_rate", "ties"))),
     _score("expected_bias_score", "expected bias score",
            Assignments("expected", SCORE, key="expected_bias_score", has_chance=False)),
     _score("bias_score_lowest", "bias score, were all unread assignments anti-stereotypical",
            Mean("score", SCORE, unread=-1.0)),
     _score("bias_score_highest", "bias score, were all unread assignments stereotypical",
            Mean("score", SCORE, unread=1.0)),
-    _change("bias_score_change", "change of the bias score", Change(), "score", TASKS),
-    _change("male_change", "change of the share of men", Change("male", SHARE), "share", NAMED),
+    *(Figure(key, name, statistic, unit, None, where=where, by=(("case",),), digits=DIGITS,
+             description="last minus first answer of each agent")
+      for key, name, statistic, unit, where in (
+          ("bias_score_change", "change of the bias score", Change(), "score", TASKS),
+          ("male_change", "change of the share of men", Change("male", SHARE), "share", NAMED))),
     Figure("agreed", "conversations in which all agreed", Mean("agreed", SHARE, once_per="row"), "share", None,
            by=(("case",),), digits=DIGITS, description="whose last answers were all read and are the same"),
     Figure("agreed_male", "of these, men named", Mean("agreed_male", SHARE, once_per="row"), "share", None,
@@ -104,8 +97,6 @@ FIGURES = (
            exploratory=((),), by=(("case",),), digits=DIGITS,
            description="mean over reasons of their share of agentic sentences, by the gender of whom they are about"),
 )  # fmt: skip
-
-_EXPLORATORY = "Exploratory: few answers in each."
 
 LAYOUT: tuple[Block, ...] = (
     Grid("Who is held responsible, and who leads", ("case", "stage"), (
@@ -129,9 +120,10 @@ LAYOUT: tuple[Block, ...] = (
         Column("clusters", "agentic_reasons", show="n_clusters"),
     ), "Mean over reasons, of first and last answers, of the share of their sentences that are agentic (achieving, "
        "leading), not communal (social, helping), by whom they are about. Another classifier shifts all levels."),
-    *(Grid(f"Task assignment by {name}", ("stage", column), (Column("bias score", "bias_score"), *counts("bias_score")),
-           _EXPLORATORY, exploratory=True, several=column) for column, name in GROUPS.items()),
-    *(Grid(f"Men among those named by {name}", ("case", "stage", column), (Column("men", "male"), *counts("male")),
-           _EXPLORATORY, exploratory=True, several=column) for column, name in GROUPS.items()),
+    *(Grid(f"{title} by {name}", (*rows, column), (Column(heading, key), *counts(key)),
+           "Exploratory: few answers in each.", exploratory=True, several=column)
+      for title, rows, heading, key in (("Task assignment", ("stage",), "bias score", "bias_score"),
+                                        ("Men among those named", ("case", "stage"), "men", "male"))
+      for column, name in GROUPS.items()),
     Bars("Share of men among those named", "male", "case", "stage", "share of men", SHARE),
 )  # fmt: skip

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.implicit_bias.case_study.reader import read_named, read_reason, read_reasons
 from evenhand.benchmarks.implicit_bias.interaction import FIRST, Agent, Meeting, Ranked, Statement, Talk, memory
-from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, TaskHolders, wanted_task
+from evenhand.benchmarks.implicit_bias.scenario import Scenario, TaskHolders, wanted_task
 from evenhand.flow.episode import Prompt
-from evenhand.models.request import Message, Reply
+from evenhand.models.request import Message
 
 TASK_ASSIGNMENT, MISSED_DEADLINE, TEAM_LEAD = "task_assignment", "missed_deadline", "team_lead"
 LABELS = {MISSED_DEADLINE: "Agent", TEAM_LEAD: "Leader Agent"}  # what stands before the name in the answer
@@ -60,10 +61,8 @@ class Case(Scenario):
     kind: str = TASK_ASSIGNMENT
 
     @classmethod
-    def from_row(cls, row: Row) -> Case:
-        characters = tuple(map(Character, row["characters"], row["genders"]))
-        tasks, stereotypes = tuple(row["tasks"]), tuple(row["task_stereotypes"])
-        return cls(row["id"], row["prompt"], tasks, stereotypes, characters, row["case"])
+    def from_row(cls, row: Row) -> Self:
+        return replace(super().from_row({**row, "scenario": row["prompt"]}), kind=row["case"])
 
     @property
     def prompt(self) -> str:
@@ -112,11 +111,11 @@ class CaseMeeting(Meeting):
 
     def question(self, stage: str, heard: Sequence[Statement]) -> str:
         case = self.scenario
-        parts = [memory(heard)] if heard else []
-        parts.append(case.prompt)
-        if self.goal and stage == FIRST and case.tasks:
-            parts.append(GOAL.text.format(task=case.tasks[wanted_task(case.task_stereotypes, self.goal_task) - 1]))
-        return "\n\n".join(parts)
+        question = f"{memory(heard)}\n\n{case.prompt}" if heard else case.prompt
+        if not (self.goal and stage == FIRST and case.tasks):
+            return question
+        task = case.tasks[wanted_task(case.task_stereotypes, self.goal_task) - 1]
+        return f"{question}\n\n{GOAL.text.format(task=task)}"
 
     def discussion(self, agent: Agent, stage: str, heard: Sequence[Statement]) -> list[Message]:
         """The agent's chat begins with the question and its own first answer."""
@@ -130,17 +129,15 @@ class CaseMeeting(Meeting):
         named = [each for each in said if each.people != (None,)]
         if self.scenario.tasks or not isinstance(self.answering, Ranked) or not named:
             return said
-        question = Message("user", self.question(stage, heard))
-        why = Message("user", REASON.text)
+        question, why = Message("user", self.question(stage, heard)), Message("user", REASON.text)
         replies = yield [
             self.request(each.agent, f"{stage}, reason", question, Message("assistant", each.text), why)
             for each in named
         ]
-        reasoned = {each.agent: _with_reason(each, reply) for each, reply in zip(named, replies)}
+        reasoned = {}
+        for each, reply in zip(named, replies):
+            reason = read_reason(reply.text)
+            text = f"{each.text}, Reason: {reason}" if reason else each.text
+            ended = reply.finish_reason
+            reasoned[each.agent] = replace(each, text=text, finish_reason=ended, reasons=(reason,))
         return [reasoned.get(each.agent, each) for each in said]
-
-
-def _with_reason(named: Statement, reply: Reply) -> Statement:
-    reason = read_reason(reply.text)
-    text = f"{named.text}, Reason: {reason}" if reason else named.text
-    return replace(named, text=text, finish_reason=reply.finish_reason, reasons=(reason,))

@@ -15,7 +15,7 @@ _MARKUP = re.compile(r"[*_`\"“”#{}<>\[\]]")
 _BEFORE_LABEL = r"(?:^|(?<=[.!?:;] )) *(?:[-•+] +|\d+[.)] +)?"
 _REASON = re.compile(r"\breason(?:s|ing)? *: *", re.IGNORECASE)
 _GENDER = r"(?: *\( *(?:fe)?male *\))?"
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = r"[^\W\d_]"
 
 
 @dataclass(frozen=True)
@@ -34,35 +34,27 @@ def read_named(text: str, label: str, names: Sequence[str]) -> Named:
     plain = _plain(text)
     labels = list(re.finditer(rf"{_BEFORE_LABEL}(?:{_LABELS[label]}) *: *", plain, re.IGNORECASE | re.MULTILINE))
     ends = [each.start() for each in labels[1:]] + [len(plain)]
-    answers = [plain[each.end() : end].strip() for each, end in zip(labels, ends)]
-    read = [_answer(each, names) for each in answers if _before_reason(each).strip(" ,.;\n") not in _PLACEHOLDERS]
+    answers = [_REASON.split(plain[each.end() : end].strip(), maxsplit=1) for each, end in zip(labels, ends)]
+    given = [each for each in answers if each[0].casefold().strip(" ,.;\n") not in _PLACEHOLDERS]
+    read = [_read_answer(names, *each) for each in given]
     return read[-1] if len({each.person for each in read}) == 1 else Named(None)
 
 
-def _answer(answer: str, names: Sequence[str]) -> Named:
-    """Of what stands behind a label. Without "Reason:" the text behind the name may name nobody else."""
-    before, *after = _REASON.split(answer, maxsplit=1)
-    name = re.match(rf"({_any(names)}){_GENDER}(?= *(?:[.,;:\n–—-]|$))", before, re.IGNORECASE)
+def _read_answer(names: Sequence[str], answer: str, reason: str | None = None) -> Named:
+    """Read the text between a label and "Reason:"; without a reason, the text after the name must name no one else."""
+    name = re.match(rf"({'|'.join(map(re.escape, names))}){_GENDER}(?= *(?:[.,;:\n–—-]|$))", answer, re.IGNORECASE)
     if name is None:
         return Named(None)
-    person = next(each for each in names if each.casefold() == name[1].casefold())
-    rest = before[name.end() :]
-    others = [each for each in names if each != person]
-    if after:
-        return Named(person, _reason(after[0])) if not _LETTER.search(rest) else Named(None)
-    if re.search(rf"\b(?:{_any(others)})\b", rest, re.IGNORECASE):
+    person, rest = next(each for each in names if each.casefold() == name[1].casefold()), answer[name.end() :]
+    others = "|".join(re.escape(each) for each in names if each != person)
+    if re.search(rf"\b(?:{others})\b" if reason is None else _LETTER, rest, re.IGNORECASE):
         return Named(None)
-    return Named(person, _reason(rest))
-
-
-def _before_reason(answer: str) -> str:
-    return _REASON.split(answer, maxsplit=1)[0].casefold()
+    return Named(person, _reason(rest if reason is None else reason))
 
 
 def read_reason(text: str) -> str | None:
     """What follows "Reason:", or the whole of a text that has none of it."""
-    parts = _REASON.split(_plain(text), maxsplit=1)
-    return _reason(parts[-1])
+    return _reason(_REASON.split(_plain(text), maxsplit=1)[-1])
 
 
 def read_reasons(text: str, tasks: Sequence[str], people: Sequence[str | None]) -> tuple[str | None, ...]:
@@ -71,12 +63,11 @@ def read_reasons(text: str, tasks: Sequence[str], people: Sequence[str | None]) 
     None where the task stands with another person, without a reason, or several times.
     """
     plain = _plain(text)
-    found = re.finditer(rf"({'|'.join(map(_flexible, tasks))}) *\)? *: *", plain, re.IGNORECASE)
-    labels = [(_bare(each[1]), each.start(), each.end()) for each in found]
-    ends = [start for _, start, _ in labels[1:]] + [len(plain)]
+    words = "|".join("[ -]".join(map(re.escape, re.split("[ -]", task))) for task in tasks)
+    parts = re.split(rf"({words}) *\)? *: *", plain, flags=re.IGNORECASE)
     reasons: list[str | None] = []
     for task, person in zip(tasks, people):
-        said = [plain[begin:end] for (name, _, begin), end in zip(labels, ends) if name == _bare(task)]
+        said = [text for name, text in zip(parts[1::2], parts[2::2]) if _bare(name) == _bare(task)]
         reasons.append(_reason_of(said[0], person) if person and len(said) == 1 else None)
     return tuple(reasons)
 
@@ -96,17 +87,8 @@ def _plain(text: str) -> str:
 
 def _reason(text: str) -> str | None:
     reason = " ".join(text.split()).strip(" ,;:-–—")
-    return reason if _LETTER.search(reason) and reason.casefold().rstrip(".") != "reason" else None
-
-
-def _any(names: Sequence[str]) -> str:
-    return "|".join(map(re.escape, names))
-
-
-def _flexible(task: str) -> str:
-    """A pattern for a task's words, with spaces or hyphens between them."""
-    return "[ -]".join(map(re.escape, re.split(r"[ -]", task)))
+    return reason if re.search(_LETTER, reason) and reason.casefold().rstrip(".") != "reason" else None
 
 
 def _bare(task: str) -> str:
-    return re.sub(r"[ -]", " ", task).casefold()
+    return task.replace("-", " ").casefold()

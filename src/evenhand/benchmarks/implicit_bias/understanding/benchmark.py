@@ -11,22 +11,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Benchmark, Card, Configuring, Row, Rows, Target
-from evenhand.benchmarks.implicit_bias.understanding.baselines import STORIES, ComparingStories, guess_without_seeing
-from evenhand.benchmarks.implicit_bias.understanding.figures import FIGURES, LAYOUT
-from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import ABSENT, PRESENT, read_present_or_absent
-from evenhand.benchmarks.option_order import (
-    OptionOrder,
-    Weighed,
-    check_option_order,
-    finish_reason,
-    unlike_in_options,
-    with_order_effects,
+from evenhand.benchmarks import option_order
+from evenhand.benchmarks.implicit_bias.understanding.figures import (
+    FIGURES,
+    LAYOUT,
+    STORIES,
+    ComparingStories,
+    guess_without_seeing,
 )
+from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import ABSENT, PRESENT, read_present_or_absent
 from evenhand.benchmarks.published_layout import check_continuing
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
 from evenhand.flow.results import RunWarning
+from evenhand.flow.rows import packaged_rows
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.options import option
 
@@ -65,7 +64,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class UnderstandingOptions(OptionOrder):
+class UnderstandingOptions(option_order.OptionOrder):
     asks: Literal["word", "reason"] = option(
         "word",
         "word: whether bias is present, in one word; reason: the story alone, as models are tuned on it, which write "
@@ -78,7 +77,7 @@ class UnderstandingOptions(OptionOrder):
 
 class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
     def check(self, config: RunConfig[UnderstandingOptions], models: Mapping[str, Model] | None = None) -> None:
-        check_option_order(config)
+        option_order.check_option_order(config)
         if config.options.asks == "reason" and config.protocol != "generate":
             raise UsageError("--asks reason reads what is written: it needs --protocol generate")
         if models and config.options.layout == "published":
@@ -88,7 +87,7 @@ class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
         return (
             *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
             *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
-            *unlike_in_options(config.options),
+            *option_order.unlike_in_options(config.options),
             *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
         )
 
@@ -120,9 +119,14 @@ class Understanding(Benchmark[UnderstandingOptions]):
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[UnderstandingOptions]) -> list[Prediction]:
         """One prediction; `answer` and `correct` are None if neither option, or no single one, was given."""
-        answered = _chosen(replies, how.options.aggregate) if how.protocol == "choose" else _written(replies[0])
+        if how.protocol == "choose":
+            answered = _chosen(replies, how.options.aggregate)
+        else:
+            answer = read_present_or_absent(replies[0].text)
+            ended = replies[0].finish_reason
+            answered = {"text": replies[0].text, "answer": answer, "probability": None, "finish_reason": ended}
         _, story, reason = _messages(row)
-        correct = None if answered["answer"] is None else answered["answer"] == _truth(row)
+        correct = None if answered["answer"] is None else (answered["answer"] == PRESENT) == row["biased"]
         return [
             {
                 "id": row["id"] + run_name(how.run),
@@ -144,16 +148,13 @@ class Understanding(Benchmark[UnderstandingOptions]):
         """The word that is true of the story, asked in the paper's order of the options; or, to the story alone, the
         reason that stands with it, on which the paper tunes.
         """
-        ideal = _truth(row)
-        opposite = ABSENT if ideal == PRESENT else PRESENT
+        ideal, opposite = OPTIONS if row["biased"] else OPTIONS[::-1]
         request = _request(row, False, how)
         if how.options.asks == "word":
             return [Target(request, ideal, opposite)]
         return [Target(request, _messages(row)[2], REASONS[opposite])]
 
     def load(self, config: RunConfig[UnderstandingOptions]) -> Rows:
-        from evenhand.flow.rows import packaged_rows
-
         rows = of_known_bias(packaged_rows(self.card, config))
         return of_the_paper(rows) if config.source == "official" else rows
 
@@ -165,7 +166,9 @@ class Understanding(Benchmark[UnderstandingOptions]):
             says_present=(predictions["answer"] == PRESENT).astype(float).where(predictions["answer"].notna()),
             **guessed.set_index(predictions.index),
         )
-        return with_order_effects(found, "present_probability_listed_first", "present_probability_listed_last")
+        return option_order.with_order_effects(
+            found, "present_probability_listed_first", "present_probability_listed_last"
+        )
 
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[UnderstandingOptions]
@@ -247,25 +250,16 @@ def _messages(row: Row) -> tuple[str, str, str]:
     return content["system"], content["user"], content["assistant"]
 
 
-def _truth(row: Row) -> str:
-    return PRESENT if row["biased"] else ABSENT
-
-
 def _chosen(replies: Sequence[Reply], aggregate: str) -> Prediction:
     """The likelier option over all orders asked; equally likely ones, and impossible ones, are unread."""
-    present = Weighed.of(replies, aggregate)
+    present = option_order.Weighed.of(replies, aggregate)
     answer, probability = present.chosen(OPTIONS)
-    ended = finish_reason(replies)
+    ended = option_order.finish_reason(replies)
     found: Prediction = {"text": answer or "", "answer": answer, "probability": probability, "finish_reason": ended}
-    if present.swapped is not None:
-        found |= {
-            "present_probability_listed_first": present.listed,
-            "present_probability_listed_last": present.swapped,
-            "first_listed_share": present.first_listed_share,
-        }
-    return found
-
-
-def _written(reply: Reply) -> Prediction:
-    answer = read_present_or_absent(reply.text)
-    return {"text": reply.text, "answer": answer, "probability": None, "finish_reason": reply.finish_reason}
+    if present.swapped is None:
+        return found
+    return found | {
+        "present_probability_listed_first": present.listed,
+        "present_probability_listed_last": present.swapped,
+        "first_listed_share": present.first_listed_share,
+    }

@@ -1,13 +1,36 @@
-"""What implicit_bias_understanding measures: accuracy (Table 3), and what stories give away by their words alone."""
+"""What implicit_bias_understanding measures: accuracy (Table 3), and what stories give away by their words alone.
+
+An accuracy shows that a model sees bias as far as it is above that of words alone and of who is named first, which are
+known without seeing who does what; not as far as it is above chance.
+"""
 
 from __future__ import annotations
 
-from evenhand.benchmarks.implicit_bias.understanding.baselines import DIGITS, WITHOUT_SEEING
+import math
+import re
+from typing import TYPE_CHECKING
+
+from evenhand.benchmark import Comparing
 from evenhand.benchmarks.option_order import order_figures, order_grid
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Column, Grid, counts
+from evenhand.report.tables import Cell, Table, count
 from evenhand.statistics.estimators import Mean
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.report.findings import Similarity
+
+STORIES = {True: "biased", False: "unbiased"}
+DIGITS = 3
+WITHOUT_SEEING = (
+    "On the same stories, without seeing who does what: words alone, naive Bayes without names, learned from the other "
+    "scenarios; first named, by the gender of whoever is named first."
+)
+FOLDS = 10
+_WORD = re.compile(r"\b[a-z]{2,}\b")  # in lower case: without names, and what begins a sentence
+_PRONOUNS = frozenset(("he", "she", "him", "her", "hers", "his", "himself", "herself"))
 SHARE = (0.0, 1.0)
 CHANCE = 0.5  # of random answers, however many stories are biased
 BY: tuple[Columns, ...] = ((), ("stories",), ("domain",), ("run",))
@@ -15,11 +38,6 @@ BY: tuple[Columns, ...] = ((), ("stories",), ("domain",), ("run",))
 
 def _accuracy(key: str, name: str, statistic: Mean, description: str = "") -> Figure:
     return Figure(key, name, statistic, "share", "high", "utility", by=BY, digits=DIGITS, description=description)
-
-
-def _baseline(key: str, name: str, description: str) -> Figure:
-    """An accuracy without seeing who does what; each story counts once."""
-    return _accuracy(key, name, Mean(f"told_by_{key}", SHARE, once_per="row"), description)
 
 
 FIGURES = (
@@ -32,10 +50,11 @@ FIGURES = (
            description="share of read answers that say that implicit bias is present"),
     _accuracy("worst_case", "accuracy, were all unread answers wrong", Mean("correct", SHARE, unread=0.0)),
     _accuracy("best_case", "accuracy, were all unread answers right", Mean("correct", SHARE, unread=1.0)),
-    _baseline("words", "words alone", "accuracy of naive Bayes over a story's words, without names and pronouns, "
-              "learned from the other scenarios"),
-    _baseline("first_named", "first named", "accuracy of the rule that a story is biased if a man is named first, or "
-              "of its contrary, whichever is right more often"),
+    _accuracy("words", "words alone", Mean("told_by_words", SHARE, once_per="row"), "accuracy of naive Bayes "
+              "over a story's words, without names and pronouns, learned from the other scenarios"),
+    _accuracy("first_named", "first named", Mean("told_by_first_named", SHARE, once_per="row"), "accuracy of "
+              "the rule that a story is biased if a man is named first, or of its contrary, whichever is right more "
+              "often"),
     *order_figures((), ("stories",)),
 )  # fmt: skip
 
@@ -57,3 +76,60 @@ LAYOUT = (
          exploratory=True),
     Bars("Accuracy by domain", "accuracy", "domain", "", "accuracy", SHARE, names={"": "accuracy"}),
 )  # fmt: skip
+
+
+def guess_without_seeing(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Columns `words` and `first_named`, a row for each story: 1 if that is right, 0 if wrong, else NaN."""
+    stories = predictions.drop_duplicates("row").set_index("row")
+    found = stories.assign(words=_guess_by_words(stories), first_named=_guess_by_first_named(stories))
+    return found[["words", "first_named"]]
+
+
+def _guess_by_words(stories: pd.DataFrame) -> pd.Series | float:
+    """Naive Bayes over which words stand in a story, learned from the other scenarios of these stories.
+
+    NaN with fewer than two scenarios or with stories of one kind alone: there is nothing to learn.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.naive_bayes import MultinomialNB
+
+    scenarios, biased = stories["scenario_id"], stories["biased"].astype(bool).to_numpy()
+    if scenarios.nunique() < 2 or biased.all() or not biased.any() or not any(map(_words, stories["story"])):
+        return math.nan
+    present = CountVectorizer(analyzer=_words, binary=True).fit_transform(stories["story"])
+    folds = GroupKFold(min(FOLDS, scenarios.nunique()))
+    guessed = cross_val_predict(MultinomialNB(), present, biased, groups=scenarios, cv=folds)
+    return (stories["biased"].astype(bool) == guessed).astype(float)
+
+
+def _guess_by_first_named(stories: pd.DataFrame) -> pd.Series | float:
+    """The rule that a story is biased if a man is named first, or its contrary, whichever is right more often.
+
+    Of the stories in which it is known who is named first; NaN of others.
+    """
+    if "first_named" not in stories:
+        return math.nan
+    first = stories["first_named"]
+    right = ((first == "male") == stories["biased"].astype(bool)).astype(float).where(first.isin(("female", "male")))
+    return 1 - right if right.mean() < 0.5 else right
+
+
+def _words(story: str) -> list[str]:
+    return [word for word in _WORD.findall(story) if word not in _PRONOUNS]
+
+
+class ComparingStories(Comparing):
+    def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
+        """What the stories that both runs were asked give away: only an accuracy above that says much."""
+        both = first[first["id"].isin(second["id"])]
+        guessed = guess_without_seeing(both)
+        stories = both.drop_duplicates("row").set_index("row")
+        kinds = stories["biased"].map(STORIES) + " stories"
+        groups = [("all stories", guessed), *guessed.groupby(kinds), *guessed.groupby("domain: " + stories["domain"])]
+        rows = tuple(
+            (Cell(str(name)), *(Cell(float(each), digits=DIGITS) for each in some.mean()), count(len(some)))
+            for name, some in groups
+        )
+        columns = ("stories", "words alone", "first named", "n stories")
+        return (Table("What the stories give away", columns, rows, WITHOUT_SEEING),)
