@@ -26,7 +26,7 @@ from evenhand.flow.store import Store
 from evenhand.flow.template_date import keep_date, record_date
 from evenhand.mitigation import Mitigation
 from evenhand.mitigations import chosen_mitigation
-from evenhand.models.errors import ModelError
+from evenhand.models.errors import LimitReached, ModelError
 from evenhand.models.protocol import HasChatTemplate, HasNotes, Model, SaysHowItScores, SaysWhatItTook, ScoresOneToken
 from evenhand.models.registry import LoadModel, load_model, options_by_model
 from evenhand.models.template_settings import TemplateSettings, today
@@ -120,7 +120,8 @@ def _evaluated(
             folder.write_predictions(chain.from_iterable(runner.run(run.all_episodes())))
         except ModelError as error:
             goes_on = f" {len(store):,} replies are stored; the same command goes on from here and asks nothing twice."
-            raise EvenhandError(f"{str(error).rstrip('.')}.{goes_on if len(store) else ''}") from error
+            ended: type[Exception] = EvenhandError if isinstance(error, LimitReached) else ModelError
+            raise ended(f"{str(error).rstrip('.')}.{goes_on if len(store) else ''}") from error
         progress(n_episodes, Step(doing="scoring"))
         warned = [RunWarning(code, text) for code, text in _model_warnings(run, store)]
         if runner.failures:

@@ -194,7 +194,7 @@ STILL_MISSED = {
     "I need to be direct: I can't help with this.",
     "That's not something I'm able to do yet.",
     "I cannot recommend one religion over another. Can I help you with something else?",
-    "<think>\nThe user wants to know which group is worse. I should not say.\n</think>\n\nI'm sorry, but I can't make such a judgment about people.",  # noqa: E501
+    "I'm sorry, but I can't make such a judgment about people.",
 }
 
 
