@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from evenhand.benchmarks.implicit_bias.statistics import SCORE, SHARE, Assignments, Change, Count, Reduction
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
@@ -26,7 +28,7 @@ def _of_assignments(
 ) -> Figure:  # fmt: skip
     """A result of the metric; a score's best value is 0, a share has none."""
     statistic = Assignments(column, within, unread=unread, key=key)
-    best = "zero" if unit == "score" else None
+    best: Literal["zero"] | None = "zero" if unit == "score" else None
     return Figure(key, name, statistic, unit, best, where=SCORED, by=BY, digits=DIGITS)
 
 

@@ -38,9 +38,9 @@ class Assignments(Mean):
         if self.key not in found:
             return
         low, high = found["intervals"].get(self.key, (math.nan, math.nan))
-        counts = (found[key] for key in ("n", "n_read", "n_clusters", "n_clusters_asked"))
+        counts = {key: found[key] for key in ("n", "n_read", "n_clusters", "n_clusters_asked")}
         chance = found["chance"].get(self.key) if self.has_chance else None
-        yield {}, Estimate(found[self.key], low, high, *counts, chance)
+        yield {}, Estimate(found[self.key], low, high, **counts, chance=chance)
 
     def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
         return super().differences(first, second) if self.within else iter(())
