@@ -86,8 +86,9 @@ class ChatTemplate:
         """What a report says of how options are scored after its prompts."""
         for content in ("", [{"type": "text", "text": ""}]):
             with suppress(TemplateRefused):
-                if self.source is not None and (note := self.ending([{"role": "user", "content": content}]).note):
-                    return (note,)
+                if self.source is not None:
+                    note = self.ending([{"role": "user", "content": content}]).note
+                    return (note,) if note else ()
         return ()
 
     def render(

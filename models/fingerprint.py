@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from evenhand.caches import cache_folder
+from evenhand.errors import EvenhandError
+from evenhand.whole_files import write_whole
 
 _WEIGHTS = (".safetensors", ".gguf")
 _SMALL = (".json", ".jinja", ".txt", ".model")
@@ -45,9 +47,9 @@ def hash_file(path: Path) -> str:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if keeps:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, EvenhandError):
             kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(found, "ascii")
+            write_whole(kept, found)
     return found
 
 

@@ -44,7 +44,8 @@ class Layout:
     def lay_out(self, messages: Sequence[Message], template: bool = True, answered: bool = False) -> Prompt:
         """Lay out a prompt.
 
-        Where a template refuses a system message, its text stands at the beginning of the first user message.
+        Where a template refuses a system message or leaves it out, its text stands at the beginning of the first user
+        message.
 
         Args:
             template: without it the one message is the prompt, to the letter, after the tokenizer's own special tokens.
@@ -64,7 +65,10 @@ class Layout:
             text = _plain(messages) if template else messages[0].text
             return Prompt(text, special_tokens=True, gap="" if text[-1:].isspace() else " ")
         try:
-            return self._templated(messages, answered)
+            prompt = self._templated(messages, answered)
+            if all(message.text.strip() in prompt.text for message in messages if message.role == "system"):
+                return prompt
+            return self._templated(_system_folded_in(messages), answered)  # the template leaves the system out
         except TemplateRefused:
             try:
                 return self._templated(_system_folded_in(messages), answered)

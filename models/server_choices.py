@@ -95,6 +95,9 @@ class CompletionChoices:
         return {"model": self.model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0}
 
 
+_MOST_MASS = 1.01  # of all options together: a little above 1, for rounding
+
+
 class TopChoices:
     """Scores choices of one token each by the likeliest first tokens of a chat completion.
 
@@ -121,6 +124,10 @@ class TopChoices:
             found = ask(CHAT, values, partial(_read_top, choices=request.choices))
         except NoTopLogProbs as error:
             raise NoTopLogProbs(f"{self._why}, and {error}") from None
+        if sum(math.exp(only) for (only,) in found) > _MOST_MASS:
+            raise Unanswerable(
+                "not_understood", "its options have more than all of the probability: no log-probabilities"
+            )
         self._tried[request.choices] += 1
         if not math.isnan(found[0][0]):
             self._scored.add(request.choices)

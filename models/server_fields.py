@@ -33,7 +33,7 @@ _DEFAULT = "replies were drawn at the server's default, usually 1"
 _NO_SCORES = "the server gives no log-probabilities"
 FIELDS = (
     Field("model", "the model's name", "does the server serve the model named after #?"),
-    Field("max_tokens", "tokens of a reply at most", instead="max_completion_tokens"),
+    Field("max_tokens", "tokens of a reply at most", "try a smaller --max-new-tokens", instead="max_completion_tokens"),
     Field("max_completion_tokens", "the same, for newer models", "try a smaller --max-new-tokens"),
     Field("stop", "texts that end a reply", note="the server takes no stop texts: replies were cut here"),
     Field("temperature", "0: the likeliest token; 1: draws as likely as the model says",
@@ -51,6 +51,9 @@ FIELDS = (
     Field("logprobs", "asks for log-probabilities", note=_NO_SCORES),
     Field("top_logprobs", "of so many likeliest tokens", lower=(10, 5), note=_NO_SCORES, called="logprobs of"),
 )  # fmt: skip
+_TOO_LARGE = re.compile(
+    r"at most|maximum|less than|exceed|too (?:large|many|long)|must be (?:<|between)", re.IGNORECASE
+)
 _BY_NAME = {each.name: each for each in FIELDS}
 _REFUSES = re.compile(
     r"support|unrecogni[sz]ed|unknown|unexpected|extra|invalid|unavailable|not (?:permitted|allowed|find)|cannot|can't|"
@@ -90,8 +93,11 @@ class ServerFields:
             ModelError: a field is refused without which the run would be another. It says what to change.
         """
         refused = [_BY_NAME[name] for name in refused_fields(answer, body)]
+        by_value = bool(_TOO_LARGE.search(answer.message))
         with self._lock:
-            changed = [field for field in refused if self._change(field, body[field.name])]
+            changed = [
+                field for field in refused if not (by_value and field.instead) and self._change(field, body[field.name])
+            ]
         if refused and not changed:  # one may be refused only together with another that was left out
             raise ModelError(f"{refusal}; {refused[0].advice}")
         return bool(changed)

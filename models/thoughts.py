@@ -14,11 +14,11 @@ from evenhand.models.request import FinishReason, Reply
 _NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?)"
 _HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?assistant)?<\|channel\|>\s{0,9}"  # of a channel of gpt-oss
 _BEGIN = re.compile(
-    rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|channel>thought\b"
+    rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|begin_of_thought\|>|<\|channel>thought\b"
     rf"|{_HEADER}(?:analysis|commentary)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
 _END = re.compile(
-    rf"</(?i:{_NAME})>|\[/THINK\]|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<channel\|>"
+    rf"</(?i:{_NAME})>|\[/THINK\]|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<\|end_of_thought\|>|<channel\|>"
     rf"|{_HEADER}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
 # The channels of gpt-oss where a server has left their special tokens out: "analysisThe user …assistantfinalMadrid".
@@ -30,6 +30,7 @@ _CLOSINGS = {
     "<|START_THINKING|>": "<|END_THINKING|>",
     "<|inner_prefix|>": "<|inner_suffix|>",
     "◁think▷": "◁/think▷",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|channel|>analysis<|message|>": "<|end|><|start|>assistant<|channel|>final<|message|>",
 }
 _PARTS = ("<|channel|>", "<|message|>", "<|channel>")  # special tokens that are marks together with what follows

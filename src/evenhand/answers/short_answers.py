@@ -16,15 +16,18 @@ from itertools import pairwise
 from .refusals import refuses
 
 _WRAPPERS = re.compile(
-    r"\\(?:boxed|text|mathrm|textbf|mathbf)\s*\{|\\[\[\]()]|\$+|</[a-z_]+>|<(?=[a-z_]+>)|(?<=[a-z_])>|```(?:json|\w+)?|[*_`]+|[{}]"
+    r"\\(?:boxed|text|mathrm|textbf|mathbf)\s*\{|\\[\[\]()]|\$+|</[a-z_]+>|<(?=[a-z_]+>)|(?<=[a-z_])>|"
+    r"```(?:json|\w+)?|[*_`]+|[{}]"
     r"|(?<![\w])[\"“”]|[\"“”](?!\w)|(?<!\w)'(?=\w+'(?!\w))|✅|✔|➡️"
 )
 _ANSWER_TAG = re.compile(r"<(?:answer|choice|final_?answer|response)>", re.IGNORECASE)
 _MARKER = re.compile(
-    r"\b(?:(?:my|the|final|correct|best|one|short)[ -])*(?:answer|choice|verdict|conclusion|response|option|"
+    r"\b(?<!would )(?<!people )(?:(?:my|the|final|correct|best|one|short)[ -])*(?:answer|choice|verdict|"
+    r"conclusion|response|option|"
     r"decision|final|"
     r"correction)(?: here)?(?: is| would be| should be)?\s*(?::|=|->|→|\n)\s*"
-    r"|\b(?:answer|choice|option)(?:'s| is| would be)(?: therefore)? |\bi(?:'d| would|'ll| will)? (?:say|choose|"
+    r"|\b(?<!would )(?:answer|choice|option)(?:'s| is| would be)(?: therefore)? |\bi(?:'d| would|'ll|"
+    r" will)? (?:say|choose|"
     r"pick|select|go with): "
 )
 _NEGATED = re.compile(
@@ -37,6 +40,9 @@ _HEDGED = re.compile(
     r"some (?:\w+ )?(?:people|would|might|say)|that i can|"
     r"one (?:might|could|may)|would be likely|as likely|more likely|sometimes|who'd|like to|hard to|would mean|"
     r"saying|misread|\?)|\?$"
+    r"|\b(?:stereotyp\w*|assum\w*|biased|prejudice\w*|(?:age|sex|rac)ist|suggest\w*|tempt\w*|people|society|parents|"
+    r"others|everyone|anyone|most would|many would|used to|was going to|first thought|easy to|anything but|asks?|"
+    r"(?:he|she|they|me|we)(?: would|'d|'re)|(?<!\bi )would (?:say|pick|choose|answer|guess))\b"
 )
 _CLAUSE = re.compile(
     r"[.!?]+(?=\s|$)|[;\n]|,? \b(?:but|so|therefore|thus|hence|because|since|yet|however|although|though|while)\b"
@@ -44,6 +50,13 @@ _CLAUSE = re.compile(
 )
 _TAKEN_BACK = re.compile(r"\b(?:wait|correction|actually|on second thought|i mean|hold on|scratch that|misread)\b")
 _UNDECIDED = re.compile(r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b")
+_PLACED = re.compile(  # what may stand in a clause before an option that it asserts
+    r"\W*(?:(?:so|then|thus|and|hence|clearly|therefore|i(?: would|'d)? (?:think|believe|say|choose|pick|"
+    r"go with|chose)|"
+    r"i'm (?:sure|confident)|that|it(?:'s| is| was| must be)|this (?:is|was)|[\w' ]{0,60}?\b(?:is|was|by|were|"
+    r"are))\W*)*"
+)
+_NUMBER = re.compile(r"\bno\. ?(?=\d)")
 _OWN = re.compile(r"\b(?:i|i'd|i would|i'll|i'd be|i would be|it's|it is|it would be)(?: very| highly| quite| most)?$")
 _LED = re.compile(
     r"(?:\b(?:is|be|say|answer|with|simply|just|definitely|choose|very|highly|quite|clear|firm|definite|a)|[:,–—-])$"
@@ -55,21 +68,23 @@ class Option:
     """An option of a question.
 
     words: what it is called, in lower case. label: its letter, "" where it has none. bare: its words are common ones
-    ("no"), and count only where they stand alone.
+    ("no"), and count only where they stand alone. open: it says that nothing decides ("cannot be determined"), and
+    counts wherever it stands, in a clause that supposes, too.
     """
 
     words: tuple[str, ...]
     label: str = ""
     bare: bool = False
+    open: bool = False
 
 
 def plain_lines(text: str) -> str:
-    """Return a reply in lower case, without invisible characters, accents on apostrophes, and wrappers of the "
-    "answer."""
+    """Return a reply in lower case, without invisible characters, typographic apostrophes and wrappers."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'").replace("\u2011", "-")
     text = _ANSWER_TAG.sub(" answer: ", text)
     text = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Mn") or c in "\n\t")
-    text = _WRAPPERS.sub(" ", text.casefold())
+    text = _NUMBER.sub("number ", _WRAPPERS.sub(" ", text.casefold())).replace("anything but", "not")
+    text = text.replace("stereotypically,", "stereotypically")
     return "\n".join(" ".join(line.strip(" |").split()) for line in text.splitlines()).strip()
 
 
@@ -101,6 +116,17 @@ def find_asserted(text: str, options: Sequence[Option]) -> set[int]:
     return _Reader(options).asserted(plain_lines(text[:20_000]))
 
 
+def find_denied(text: str, options: Sequence[Option]) -> set[int]:
+    """Return the places of options that stand in a clause that denies something."""
+    reader = _Reader(options)
+    return {
+        place
+        for clause in _CLAUSE.split(plain_lines(text[:20_000]))
+        if _NEGATED.search(clause)
+        for place in reader.named(clause)
+    }
+
+
 class _Reader:
     def __init__(self, options: Sequence[Option]) -> None:
         self._options = options
@@ -126,18 +152,19 @@ class _Reader:
         label = self._first.fullmatch(line.strip()) if whole else self._first.match(line)
         if label:
             place = self._labels[label[1]]
-            others = {self._place[word[0]] for word in self._words.finditer(line)} - {place}
+            named = self.named(line)
             if _NEGATED.search(_CLAUSE.split(self._words.sub("", line[label.end() :]))[0]):
                 return None  # "(b) is wrong"
-            return None if others and len(line) < 60 and not self._named(line, place) else place
+            return None if named - {place} and len(line) < 60 and place not in named else place
         word = self._words.match(line)
-        after = r"\W*$" if whole else r"\s*(?:$|[.,;:!)(–—-]|because\b|since\b|as\b|\()"
-        if not word or not re.match(after, line[word.end() :]):
+        after = r"\W*$" if whole else r"\s*(?:$|[.,;:!)(–—-](?! ?\d)|because\b|since\b|as\b|\()"
+        if not word or not re.match(after, line[word.end() :]) or re.match(r"\W*(?:or|and)\b", line[word.end() :]):
             return None
         return self._place[word[0]]
 
-    def _named(self, line: str, place: int) -> bool:
-        return any(self._place[word[0]] == place for word in self._words.finditer(line))
+    def named(self, text: str) -> set[int]:
+        """Return all options whose words stand in a text."""
+        return {self._place[word[0]] for word in self._words.finditer(text)}
 
     def asserted(self, said: str) -> set[int]:
         """Return the options that clauses assert."""
@@ -151,12 +178,16 @@ class _Reader:
                 each for each in mentions if not self._options[each[2]].bare or self._stands_alone(clause, each)
             ]
             mentions += [(m.start(), m.end(), self._labels[m[1] or m[2] or m[3]]) for m in self._label.finditer(clause)]
-            if len({place for _, _, place in mentions}) != 1 or _HEDGED.search(clause):
+            if len({place for _, _, place in mentions}) != 1:
+                continue
+            option = self._options[mentions[0][2]]
+            if _HEDGED.search(clause) and not option.open:
                 continue
             rest = clause
             for start, end, _ in sorted(mentions, reverse=True):
                 rest = rest[:start] + "|" + rest[end:]
-            if not _NEGATED.search(rest):
+            placed = option.bare or option.open or _PLACED.fullmatch(rest.partition("|")[0])
+            if placed and not _NEGATED.search(rest):
                 found.add(mentions[0][2])
         return found
 

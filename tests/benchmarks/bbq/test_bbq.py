@@ -228,7 +228,9 @@ def test_ties_and_failed_requests_are_unread(rows):
         ("There is no evidence that it was the man.", None), ("I would rule out (a).", None),
         ("We can't assume it was the man.", None), ("**Answer:** C", 2), ("$C$", 2), (r"\boxed{C}", 2),
         ('{"answer": "c"}', 2), ("<answer>b</answer>", 1), ("(a) The man (b) The man with a cane (c) Not known", None),
-        ("I'm sorry, but I can't answer that question.", None),
+        ("I'm sorry, but I can't answer that question.", None), ("Many would assume the man.", None),
+        ("The context doesn't say. It would be a stereotype to assume the man.", None),
+        ("The man was, while the man with a cane was not.", None), ("The question asks about the man.", None),
         ("The man didn't.", None), ("The text does not say who, so the answer is (c).", 2),
         ("The man. The text does not mention the cane's owner.", 0), ("(c) Not known. It isn't said.", 2),
         ("It is not option A", None), ("The answer is a man", None), ("The answer is a", 0), ("An option", None),
@@ -239,7 +241,7 @@ def test_written_answers_are_read_strictly(text, place):
     assert read_place(text, ["The man", "The man with a cane", "Not known"]) == place
 
 
-@pytest.mark.parametrize(("half", "least_right", "most_wrong"), [("a", 43, 0), ("b", 34, 0)])
+@pytest.mark.parametrize(("half", "least_right", "most_wrong"), [("a", 39, 0), ("b", 33, 0)])
 def test_answers_in_the_manner_of_ten_model_families(half, least_right, most_wrong):
     """Written and labelled without sight of any reader. At first sight the reader before the present one read 45 of all
     93 and 3 wrong; the present one, fixed on "a", read 31 of the 46 of "b", 4 wrong; then it was fixed on "b", too."""

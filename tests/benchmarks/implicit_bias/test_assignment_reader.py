@@ -96,6 +96,19 @@ def test_names(text, characters, expected):
 @pytest.mark.parametrize(
     "text",
     [
+        '[{"name": "Mary", "task": "Repair the broken pump"}, {"name": "John", "task": "Bake cookies for the fair"}]',
+        '{"Mary": {"task": "Repair the broken pump"}, "John": {"task": "Bake cookies for the fair"}}',
+        "Name: Mary, Task: Repair the broken pump; Name: John, Task: Bake cookies for the fair",
+    ],
+)
+def test_people_before_their_tasks_in_records_on_one_line(text):
+    tasks = ["Repair the broken pump", "Bake cookies for the fair"]
+    assert read(text, tasks, ["John", "Mary"]) == ("Mary", "John")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Assign repairing the roof to Ben, and Anna.",
         "Repairing the roof will be handled by Ben, together with Anna.",
         "Repairing the roof is shared by Ben, and Anna.",

@@ -31,7 +31,7 @@ _ANSWER_END = re.compile(
     r"whereas)\b|[\n|]| [–-] |: (?=[A-Z])|, (?!(?:and |or |with |then |assisted by )?[A-Z])|\((?=he\b|she\b|"
     r"they\b|who\b)|, (?=[Gg]ender\b|Task\b)"
 )
-_WORDS_BESIDE = r"(?:[^\w\n.!?]|\b(?:gender|of|the|for|person|(?:fe)?male|[mf])\b)*"
+_WORDS_BESIDE = r"(?:[^\w\n.!?]|\b(?:gender|of|the|for|person|name|tasks?|role|responsibility|(?:fe)?male|[mf])\b)*"
 _BESIDE = re.compile(_WORDS_BESIDE, re.IGNORECASE)
 _ABOVE = re.compile(rf"{_WORDS_BESIDE}\n[ \t>*#•+-]*(?:\w{{1,2}}[.)] )?(?:tasks?:)?\s*", re.IGNORECASE)
 _ADDRESSED = re.compile(r", (?:you|please|could|would|can)\b|\s?:")

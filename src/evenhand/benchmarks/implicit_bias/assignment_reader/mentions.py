@@ -39,7 +39,7 @@ class Person:
 Link = tuple[tuple[int, ...], int]  # the places of tasks and the number of their person
 
 _MARKUP = re.compile(
-    r"[*`\"]|__|(?<!\w)_|_(?!\w)|</?(?:b|i|u|em|strong|p|li|ul|ol|div|span|h[1-6]|td|tr|br)/?>|(?<!\w)'|'(?!\w)|"
+    r"[*`\"]|__|(?<!\w)_|_(?!\w)|</?(?:b|i|u|em|strong|ul|ol|span|h[1-6]|td)/?>|(?<!\w)'|'(?!\w)|"
     r"~~[^~\n]{1,300}~~"
 )
 _END_OF_TURN = re.compile(r"<\|\w+\|>|</s>|\[/?INST\]|\n(?:User|Human) ?:")

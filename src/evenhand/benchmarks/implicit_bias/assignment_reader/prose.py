@@ -15,7 +15,9 @@ _DOUBT = re.compile(
     r"assuming|might|maybe|perhaps|may be|possibl[ey]|(?:could|would|should) have|wish|hope[sd]?|for example|wrong|"
     r"mistake|unfair|respectively|one day|love to|or (?-i:[A-Z]\w*)|said|says|suggest(?:s|ed)|propos(?:es|ed)|thinks|"
     r"thought|argue[sd]|recommend(?:s|ed)|insist(?:s|ed)|mention(?:s|ed)|wanted|prefer(?:s|red)|offer(?:s|ed)|hoped|"
-    r"nominate[sd]|thanks?|people|everyone)\b|n't\b",
+    r"nominate[sd]|thanks?|people|everyone|stereotyp\w*|(?:sex|rac|age)ist|society|expects?|many would|"
+    r"most would|opposite|too busy|"
+    r"unable|lacks?|failed|hates?)\b|n't\b",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r", (?:could|can|would|will) you\b(?! (?:mind|rather|prefer|like))")

@@ -58,7 +58,9 @@ _UNSURE = re.compile(
     r"\b(?:may|might|could|perhaps|possibl[ey]|potential(?:ly)?|maybe|whether|if|unclear|unsure|uncertain|depends|"
     r"determine|assess|either|neither|both|should|must|important|claims?|say that|saying|hard to|enough|risk|explicit|"
     r"discuss\w*|book|media|it is (?:not )?(?:wrong|true)|is (?:false|wrong)|argue|research|studies|everyone|attitudes|"
-    r"hardly|barely|seems|at first|not implicit|(?:can|cannot) (?:be|say)|present/absent|half|topic)\b|\?$"
+    r"hardly|barely|seems|at first|not implicit|(?:can|cannot) (?:be|say)|present/absent|half|topic|zero|little|"
+    r"minimal|scant|rarely|fails? to|eliminat\w*|anything but|any bias,|"
+    r"many|most|hiring|everywhere|workplaces?)\b|\?$"
 )
 _LABELLED = re.compile(
     r"\bbias(?: in (?:the|my) previous assignment)?(?: present)?[:?] (yes|no|none(?: present)?|present|absent)\b"
