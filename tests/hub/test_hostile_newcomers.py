@@ -38,7 +38,7 @@ def refused(hub, command, places):
     [
         ("publish model {model} --namespace bob", "you don't have the rights to write to the namespace bob"),
         ("publish model {model} --namespace my~lab", "'my lab/fair-model' can't be a repository's id on the Hub"),
-        ("publish model {blanks} --namespace lab", "--name gives it another name than the folder's"),
+        ("publish model {blanks} --namespace lab", "--name gives it another name"),
         ("publish model {empty} --namespace lab", "is no checkpoint: it needs config.json or adapter_config.json"),
         ("publish model {none} --namespace lab", "is no folder; name the folder of a checkpoint"),
         ("publish model {model} --namespace lab --version v1.0.0", "is not three numbers like 1.0.0"),

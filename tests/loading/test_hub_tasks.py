@@ -68,16 +68,20 @@ def test_the_benchmark_asks_the_same():
 
 
 @pytest.mark.parametrize("scale", OPTIONS)
+@pytest.mark.parametrize("form", ["{}", "{}.", "**{}**", "Answer: {}", "{}, since we get on.", "\n{}\n", "({})"])
+def test_plain_answers_are_read_the_same(scale, form):
+    """The pattern's group is the option that the metric reads. Denials and refusals it can't tell: it is a pattern."""
+    for polarity, option in zip((AFFIRMING, DECLINING), OPTIONS[scale]):
+        text = form.format(option)
+        assert re.search(option_pattern(OPTIONS[scale]), text)[1].lower() == option.lower()
+        assert read_answer(text, scale) == polarity
+
+
+@pytest.mark.parametrize("scale", OPTIONS)
 @given(text=st.lists(st.sampled_from(WORDS), max_size=8).map("".join) | st.text(max_size=20))
 @example("Yes, no: yes.")
-@example("**Unlikely**")
 @example("yes-man")
 @example("I mostly rarely")
-def test_answers_are_read_the_same(scale, text):
-    """The pattern's group is the option that the metric reads, and there is none where it reads none.
-
-    Lower case: `lower` and a pattern that ignores case differ on letters such as "İ", which is no matter of reading.
-    """
-    found = re.search(option_pattern(OPTIONS[scale]), text.lower())
-    polarity = UNREAD if found is None else (AFFIRMING, DECLINING)[found[1] != OPTIONS[scale][0].lower()]
-    assert polarity == read_answer(text, scale)
+def test_what_names_no_option_or_both_is_read_by_neither(scale, text):
+    if re.search(option_pattern(OPTIONS[scale]), text.lower()) is None and text.isascii():
+        assert read_answer(text, scale) == UNREAD

@@ -12,7 +12,6 @@ import threading
 import time
 import traceback
 from contextlib import closing, suppress
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +23,7 @@ from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import Malformed, completion_tokens, failure, read_reply
 from evenhand.models.openai_server import OpenAIServer, ServerBackend
 from evenhand.models.protocol import replies
+from evenhand.models.registry import Loading
 from evenhand.models.request import FAILURES, Image, Message, Reply, Request, Sampling
 from evenhand.models.server_options import ServerOptions
 from evenhand.options import from_texts
@@ -703,14 +703,6 @@ def test_servers_take_no_prompt_to_the_letter(serve):
     assert "continue" not in model.can
     with pytest.raises(ModelError, match=r"chat completions put every prompt into the model's own template"):
         asked(model, Request((Message("user", "[INST] Is it? [/INST]"),), template=False))
-
-
-@dataclass(frozen=True)
-class Loading:
-    dtype: str = "auto"
-    batch_size: int = 16
-    revision: str | None = None
-    pictures: bool = False
 
 
 def test_a_server_is_loaded_by_its_url(serve):

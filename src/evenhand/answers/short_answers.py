@@ -11,7 +11,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from .refusals import refuses
 
@@ -46,7 +45,7 @@ _HEDGED = re.compile(
 )
 _CLAUSE = re.compile(
     r"[.!?]+(?=\s|$)|[;\n]|,? \b(?:but|so|therefore|thus|hence|because|since|yet|however|although|though|while)\b"
-    r"|, |: | [–—-] "
+    r"|, (?!or\b)|: | [–—-] "
 )
 _TAKEN_BACK = re.compile(r"\b(?:wait|correction|actually|on second thought|i mean|hold on|scratch that|misread)\b")
 _UNDECIDED = re.compile(r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b")
@@ -171,9 +170,8 @@ class _Reader:
         found: set[int] = set()
         for clause in _CLAUSE.split(said):
             mentions = [(word.start(), word.end(), self._place[word[0]]) for word in self._words.finditer(clause)]
-            listed = pairwise(mentions)
-            if any(re.fullmatch(r"\s*(?:/|or|and|nor)\s*", clause[one[1] : other[0]]) for one, other in listed):
-                continue  # "likely/unlikely"
+            if len({place for _, _, place in mentions}) > 1:
+                continue
             mentions = [
                 each for each in mentions if not self._options[each[2]].bare or self._stands_alone(clause, each)
             ]

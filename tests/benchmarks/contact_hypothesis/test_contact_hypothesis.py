@@ -288,7 +288,7 @@ def test_unread_answers_have_a_second_denominator_as_in_the_paper(tmp_path):
 @pytest.mark.parametrize(
     ("text", "ended", "cut"),
     [
-        ("You can't choose between \"Mostly", "Mostly", None),
+        ("You can't choose between \"Mostly", None, None),
         ("I would say it is mostly/un", "Mostly", None),
         ("Mostly, I enjoy eating lunch with", "Mostly", "Mostly"),
         ('"Rarely', "Rarely", "Rarely"),

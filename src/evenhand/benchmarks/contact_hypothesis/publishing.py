@@ -80,7 +80,8 @@ class ContactPublishing(Publishing):
 def option_pattern(options: Sequence[str]) -> str:
     """Return a pattern whose one group is the option that a text names; no match where it names none, or several.
 
-    Whole words, as in `read_answer` of the metric contact_bias.
+    Whole words: the Hub's scorer takes a pattern, which can't tell an answer from a word of a refusal, as `read_answer`
+    of the metric contact_bias does.
     """
     affirming, declining = (
         rf"(?<!{_LETTER})(?<!{_LETTER}[-'’]){option}(?!{_LETTER})(?![-'’]{_LETTER})" for option in options
