@@ -211,6 +211,18 @@ def test_a_template_without_system_role_gets_its_text_in_the_first_question(temp
     assert layout.lay_out(messages).text == layout.lay_out(messages, answered=True).text == expected
 
 
+def test_a_template_that_leaves_the_system_message_out_gets_its_text_in_the_first_question(templated):
+    """Phi-4-reasoning has a system text of its own and renders other turns alone."""
+    template = (
+        "<|system|>You think.{% for m in messages %}{% if m.role != 'system' %}<|{{ m.role }}|>{{ m.content }}<|end|>"
+        "{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    messages = (Message("system", "Your name is Mary."), *WHO)
+    assert Layout(templated(template)).lay_out(messages).text == (
+        "<|system|>You think.<|user|>Your name is Mary.\n\nWho?<|end|><|assistant|>"
+    )
+
+
 # What a template is told
 
 

@@ -359,6 +359,22 @@ def test_options_are_scored_by_the_likeliest_first_tokens(serve):
     assert (body["logprobs"], body["top_logprobs"], body["max_tokens"], body["temperature"]) == (True, 20, 1, 1.0)
 
 
+def test_options_with_more_than_all_of_the_probability_are_unread(serve):
+    tokens = {"Yes": 0.9, "No": 0.9}
+    server = serve(lambda body: top(tokens=tokens))
+    with closing(client(server)) as model:
+        [reply] = replies(model, [question(choices=("Yes", "No"))])
+    assert reply.failed
+
+
+def test_a_value_that_is_refused_is_sent_under_no_other_name(serve):
+    error = {"error": {"message": "max_tokens must be at most 256, got 512", "param": "max_tokens"}}
+    server = serve(lambda body: Sent(error, 400))
+    with closing(client(server)) as model, pytest.raises(ModelError, match="--max-new-tokens"):
+        replies(model, [question()])
+    assert all("max_completion_tokens" not in body for body in server.asked)
+
+
 @pytest.mark.parametrize(
     "words",
     ["top_logprobs must be between 0 and 8", "Requested sample logprobs of 20, greater than allowed: 8"],

@@ -253,6 +253,12 @@ def test_answers_in_the_manner_of_ten_model_families(half, least_right, most_wro
     assert sum(r not in (None, row["label"]) for r, row in zip(read, rows)) <= most_wrong
 
 
+def test_what_was_cut_off_counts_only_where_it_begins_with_its_answer():
+    answers = ["The man", "The woman", "Unknown"]
+    assert read_place("Okay, the first thought is that it is the man", answers, cut_off=True) is None
+    assert read_place("The man, for he was", answers, cut_off=True) == 0
+
+
 def test_apostrophes_are_alike():
     assert read_place("Can’t be determined", ["A", "B", "Can't be determined"]) == 2
 
