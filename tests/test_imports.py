@@ -38,6 +38,7 @@ NEUTRAL = {
     "evenhand.plugins",
     "evenhand.row_files.rows",
     "evenhand.training_record",
+    "evenhand.whole_files",
 }  # of use to everything, and knowing nothing
 
 
