@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from rich.console import Console
 
-from evenhand.benchmarks.contact_hypothesis.publishing import option_pattern
+from evenhand import answers
 from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.commands import asked
 from evenhand.tools.peers.items import list_items, prepare_export
@@ -20,6 +20,7 @@ from evenhand.whole_files import explained, is_remains, whole_file, write_whole
 USAGE = "usage: evenhand export lm-eval|inspect BENCHMARK --output DIR [options of evenhand run BENCHMARK]"
 
 Peer = Literal["lm-eval", "inspect"]
+READER = ("short_answers.py", "refusals.py")  # of written answers: they stand beside the task
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE: Mapping[Peer, str] = {"lm-eval": "lm_eval_task.py", "inspect": "inspect_task.py"}
 FORMAT = 1
@@ -76,14 +77,12 @@ def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any]
         if names and ITEMS not in names:
             raise UsageError(f"{output} holds other files, and no export of evenhand; choose another --output")
         output.mkdir(parents=True, exist_ok=True)
-    n, figures, options = 0, dict[str, None](), dict[tuple[str, ...], None]()  # dicts keep the order
+    n, figures = 0, dict[str, None]()  # a dict keeps the order
     with explained(output / ITEMS), whole_file(output / ITEMS) as file:
         for item in list_items(run):
             n += 1
             figures |= dict.fromkeys(figure.name for figure in item.figures)
-            options[item.choices] = None
             file.write((json.dumps(item.to_json(), ensure_ascii=False) + "\n").encode())
-    writes = run.config.protocol == "generate"
     task = f"evenhand_{run.benchmark.card.name}"
     settings = {
         "version": FORMAT,
@@ -94,11 +93,13 @@ def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any]
         "temperature": run.config.temperature,
         "max_new_tokens": run.config.max_new_tokens,
         "figures": list(figures),
-        "patterns": {"/".join(each): option_pattern(each) for each in options} if writes else {},
         "run": {name: value for name, value in run.config.to_json().items() if name not in MODEL_OPTIONS},
     }
     write_whole(output / "settings.json", json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
     write_whole(output / "task.py", (TEMPLATES / TEMPLATE[peer]).read_bytes())
+    for module in READER:
+        source = (Path(answers.__file__).parent / module).read_text(encoding="utf-8")
+        write_whole(output / module, source.replace("from .refusals import", "from refusals import"))
     if peer == "lm-eval":
         write_whole(output / f"{task}.yaml", f"task: {task}\nclass: !function task.Evenhand\n")
     return settings, n

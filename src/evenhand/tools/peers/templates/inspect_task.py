@@ -1,12 +1,12 @@
 """A task of inspect_ai that evenhand wrote: the questions are in items.jsonl beside this file.
 
-Each figure is the mean of what answers count, as `evenhand run --protocol generate` reports it; an answer that names
-none of the options as a whole word, or several, is unread and counts in no figure but `unread`. One that was cut off
+Each figure is the mean of what answers count, as `evenhand run --protocol generate` reports it; an answer that gives
+none of the options, or several, is unread and counts in no figure but `unread`. One that was cut off
 counts what it names; a run leaves it unread unless it begins with the option.
 """
 
 import json
-import re
+import sys
 from pathlib import Path
 
 from inspect_ai import Task, task
@@ -16,6 +16,9 @@ from inspect_ai.scorer import SampleScore, Score, metric, scorer
 from inspect_ai.solver import generate
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # of the reader, which evenhand wrote beside this file
+from short_answers import Option, read_option  # noqa: E402
+
 SETTINGS = json.loads((HERE / "settings.json").read_text(encoding="utf-8"))
 MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser}
 
@@ -59,10 +62,9 @@ def figures():
 def option_named():
     async def score(state, target):
         choices, text = state.metadata["choices"], state.output.completion
-        found = re.match(SETTINGS["patterns"]["/".join(choices)], text)
-        if found is None:
+        place = read_option(text, [Option((each.lower(),), bare=True) for each in choices])
+        if place is None:
             return Score(value="unread", answer=text, metadata={"read": None})
-        place = [each.lower() for each in choices].index(found[1].lower())
         read = {each["name"]: each["values"][place] for each in state.metadata["figures"]}
         return Score(value=choices[place], answer=choices[place], metadata={"read": read})
 

@@ -7,7 +7,7 @@ was cut off counts what it names; a run leaves it unread unless it begins with t
 """
 
 import json
-import re
+import sys
 from pathlib import Path
 
 import datasets
@@ -15,6 +15,9 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # of the reader, which evenhand wrote beside this file
+from short_answers import Option, read_option  # noqa: E402
+
 SETTINGS = json.loads((HERE / "settings.json").read_text(encoding="utf-8"))
 WRITES = SETTINGS["protocol"] == "generate"
 
@@ -125,9 +128,8 @@ def _named(figure):
 
 
 def _written(text, choices):
-    """The place of the option that a text names; None where it names none of them, or several."""
-    found = re.match(SETTINGS["patterns"]["/".join(choices)], text)
-    return None if found is None else [each.lower() for each in choices].index(found[1].lower())
+    """The place of the option that a text gives; None where it gives none of them, or several."""
+    return read_option(text, [Option((each.lower(),), bare=True) for each in choices])
 
 
 def _tokenizer(metadata):
