@@ -21,7 +21,7 @@ _WRAPPERS = re.compile(
 )
 _ANSWER_TAG = re.compile(r"<(?:answer|choice|final_?answer|response)>", re.IGNORECASE)
 _MARKER = re.compile(
-    r"\b(?<!would )(?<!people )(?:(?:my|the|final|correct|best|one|short)[ -])*(?:answer|choice|verdict|"
+    r"\b(?<!would )(?<!people )(?:(?:my|the|final|correct|best|one|short)[ -]){0,4}(?:answer|choice|verdict|"
     r"conclusion|response|option|"
     r"decision|final|"
     r"correction)(?: here)?(?: is| would be| should be)?\s*(?::|=|->|→|\n)\s*"
@@ -49,11 +49,9 @@ _CLAUSE = re.compile(
 )
 _TAKEN_BACK = re.compile(r"\b(?:wait|correction|actually|on second thought|i mean|hold on|scratch that|misread)\b")
 _UNDECIDED = re.compile(r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b")
-_PLACED = re.compile(  # what may stand in a clause before an option that it asserts
-    r"\W*(?:(?:so|then|thus|and|hence|clearly|therefore|i(?: would|'d)? (?:think|believe|say|choose|pick|"
-    r"go with|chose)|"
-    r"i'm (?:sure|confident)|that|it(?:'s| is| was| must be)|this (?:is|was)|[\w' ]{0,60}?\b(?:is|was|by|were|"
-    r"are))\W*)*"
+_PLACED = re.compile(  # what stands in a clause before an option that it asserts ends so
+    r"(?:^|\b(?:so|then|thus|and|hence|clearly|therefore|think|believe|say|choose|chose|pick|go with|sure|confident|"
+    r"that|it's|is|was|by|were|are|be)|:)\W*$"
 )
 _NUMBER = re.compile(r"\bno\. ?(?=\d)")
 _OWN = re.compile(r"\b(?:i|i'd|i would|i'll|i'd be|i would be|it's|it is|it would be)(?: very| highly| quite| most)?$")
@@ -89,25 +87,35 @@ def plain_lines(text: str) -> str:
 
 def read_option(text: str, options: Sequence[Option]) -> int | None:
     """Return the place of the one option that the reply gives as its answer; None: unread. Linear in its length."""
-    given, asserted = find_given(text, options), find_asserted(text, options)
-    if given is not None or len(asserted) != 1 or refuses(text) or _TAKEN_BACK.search(plain_lines(text)):
+    said, reader = plain_lines(text[:20_000]), _Reader(options)
+    given, is_given = _find_given(said, reader)
+    if is_given:
         return given
-    return None if _UNDECIDED.search(plain_lines(text)) else asserted.pop()
+    asserted = reader.asserted(said)
+    doubted = refuses(text) or _TAKEN_BACK.search(said) or _UNDECIDED.search(said)
+    return None if doubted or len(asserted) != 1 else asserted.pop()
 
 
 def find_given(text: str, options: Sequence[Option]) -> int | None:
     """Return the option behind "answer: …", alone on the first or last line, or with which the reply begins."""
-    said = plain_lines(text[:20_000])
-    reader = _Reader(options)
+    return _find_given(plain_lines(text[:20_000]), _Reader(options))[0]
+
+
+def _find_given(said: str, reader: _Reader) -> tuple[int | None, bool]:
+    """Return such an option, None where several are given so or the rest contradicts it; and whether one is."""
     answers = [reader.leading(said.partition("\n")[0], whole=True)]
     answers += [reader.leading(said[mark.end() :]) for mark in _MARKER.finditer(said)]
     answers.append(reader.leading(said.rpartition("\n")[2], whole=True))
     marked = [each for each in answers if each is not None]
+    if marked and not _MARKER.search(said) and reader.is_bare(marked[-1]) and reader.asserted(said) - {*marked}:
+        return None, True
     if marked:
-        return marked[-1] if len(set(marked)) == 1 or _TAKEN_BACK.search(said) else None
+        return marked[-1] if len(set(marked)) == 1 or _TAKEN_BACK.search(said) else None, True
     first = reader.leading(said)
+    if first is None:
+        return None, False
     contradicted = _TAKEN_BACK.search(said) or _UNDECIDED.search(said) or reader.asserted(said) - {first}
-    return None if contradicted else first
+    return None if contradicted else first, True
 
 
 def find_asserted(text: str, options: Sequence[Option]) -> set[int]:
@@ -133,7 +141,9 @@ class _Reader:
             ((word, n) for n, each in enumerate(options) for word in each.words), key=lambda each: -len(each[0])
         )
         self._place = {word: n for word, n in words}
-        self._words = re.compile("|".join(rf"(?<![\w-]){re.escape(word)}(?![\w]|-\w|'\w)" for word, _ in words))
+        self._words = re.compile(
+            "|".join(rf"(?<!\w)(?<!\w-)(?<!\w'){re.escape(word)}(?!\w|-\w|'\w)" for word, _ in words)
+        )
         self._labels = {each.label: n for n, each in enumerate(options) if each.label}
         letters = "".join(self._labels) or "\0"
         self._label = re.compile(
@@ -144,7 +154,7 @@ class _Reader:
 
     def leading(self, said: str, whole: bool = False) -> int | None:
         """Return the option that a text begins with, before a sign; whole: that is all of the text."""
-        line = said.lstrip(" \n:>#-").partition("\n")[0]
+        line = said.lstrip(" \n:>#-'.").partition("\n")[0]
         if len({label[1] for label in self._bracketed.finditer(line)}) > 1:
             return None  # the options, listed
         line = line if self._first.match(line) else line.lstrip("(")
@@ -159,7 +169,11 @@ class _Reader:
         after = r"\W*$" if whole else r"\s*(?:$|[.,;:!)(–—-](?! ?\d)|because\b|since\b|as\b|\()"
         if not word or not re.match(after, line[word.end() :]) or re.match(r"\W*(?:or|and)\b", line[word.end() :]):
             return None
-        return self._place[word[0]]
+        place = self._place[word[0]]
+        return None if self.named(_CLAUSE.split(line)[0]) - {place} else place  # "Yes.No"
+
+    def is_bare(self, place: int) -> bool:
+        return self._options[place].bare
 
     def named(self, text: str) -> set[int]:
         """Return all options whose words stand in a text."""
@@ -184,7 +198,7 @@ class _Reader:
             rest = clause
             for start, end, _ in sorted(mentions, reverse=True):
                 rest = rest[:start] + "|" + rest[end:]
-            placed = option.bare or option.open or _PLACED.fullmatch(rest.partition("|")[0])
+            placed = option.bare or option.open or _PLACED.search(rest.partition("|")[0])
             if placed and not _NEGATED.search(rest):
                 found.add(mentions[0][2])
         return found

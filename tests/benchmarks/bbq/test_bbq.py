@@ -259,6 +259,17 @@ def test_what_was_cut_off_counts_only_where_it_begins_with_its_answer():
     assert read_place("The man, for he was", answers, cut_off=True) == 0
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "piece", ["is ", "was by ", "it is that ", "the bias is ", "final final ", "my the best ", "(a) "]
+)
+def test_no_reply_takes_long_to_read(piece):
+    """What stands before an answer, again and again: patterns that nest would take for ever."""
+    answers = ["The man", "The woman", "Unknown"]
+    for n in (30, 2000):
+        assert read_place(piece * n + "x the man was", answers) in (0, 1, 2, None)
+
+
 def test_apostrophes_are_alike():
     assert read_place("Can’t be determined", ["A", "B", "Can't be determined"]) == 2
 

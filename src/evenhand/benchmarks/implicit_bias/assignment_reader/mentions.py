@@ -53,7 +53,8 @@ _REASON = re.compile(
     r"\b(?:reason|reasoning|rationale|why)s?\s?:(?:(?![,.;|]\s*(?:task|person)\b)[^\n])*", re.IGNORECASE
 )
 _CAST = re.compile(
-    r"(?:^|(?<=\n))\W*(?:the )?(?:characters|participants|people)\s?[:=][^\n]*(?:\n[ \t]*[-•\d](?![^\n]*task)[^\n]*)*",
+    r"(?:^|(?<=\n))\W{0,20}(?:the )?(?:characters|participants|people)\s?[:=][^\n]*"
+    r"(?:\n[ \t]*[-•\d](?![^\n]*task)[^\n]*)*",
     re.IGNORECASE,
 )
 
