@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from evenhand.errors import UsageError
 from evenhand.models.ctrl_c import ctrl_c_calls
-from evenhand.models.errors import ModelError, Unanswerable
+from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.failures import Failures
 from evenhand.models.metered_server import CHAT, Asker, MeteredServer
 from evenhand.models.openai_http import JsonServer
@@ -210,6 +210,9 @@ class OpenAIServer:
                     done.put((place, *self._reply(request, stop)))
                 except Unanswerable as error:
                     done.put((place, error, 0))
+        except LimitReached as error:  # the other running requests hold what they need: they end
+            waiting.clear()
+            done.put(error)
         except Exception as error:
             done.put(error)
             stop.set()

@@ -333,6 +333,40 @@ def test_scoring_is_counted_whole(tiny_llama, tokenizer):
             too_few.can  # noqa: B018 - it asks
 
 
+def test_a_limit_that_ends_one_request_ends_no_other_that_runs(tiny_llama, tokenizer):
+    """Of two requests that take all that is left, one fails once, and can't be sent again: the other is answered."""
+    served = Scoring(tiny_llama, tokenizer, ("token ids",))
+    first, failed, both = threading.Lock(), threading.Event(), threading.Barrier(2)
+
+    def complete(body):
+        if not began.is_set() or failed.is_set():
+            return served.complete(body)
+        both.wait(30)
+        if first.acquire(blocking=False):
+            return Sent({"error": "busy"}, 503, {"Retry-After": "0"})
+        time.sleep(0.5)
+        failed.set()
+        return served.complete(body)
+
+    began = threading.Event()
+    requests = [Request((Message("user", "Is it?"),), ("Likely", "Unlikely"), name=f"row {i}") for i in range(3)]
+    with serving() as start:
+        url = start(routes=served.routes | {"/v1/completions": complete}).url
+        with closing(OpenAIServer(url, "tiny", batch_size=1)) as model:
+            assert "choose" in model.can
+            tried = model.spending.requests
+            assert len(list(model.answer(requests[:1]))) == 1
+            each = model.spending.requests - tried
+        options = ServerOptions(max_requests=tried + 2 * each)
+        came = []
+        with closing(OpenAIServer(url, "tiny", batch_size=2, options=options)) as model:
+            assert "choose" in model.can
+            began.set()
+            with pytest.raises(LimitReached):
+                came.extend(model.answer(requests))
+    assert len(came) == 1
+
+
 def test_nobody_asks_before_the_time_that_the_server_named(clock):
     """Busy for 7 seconds: the next request, whoever's it is, waits for them; a page of errors asks nobody to wait."""
     left = [Sent({}, 503, {"Retry-After": "7"}), Sent(b"<html>", 502), priced({})]
