@@ -18,7 +18,7 @@ def markdown(table: Table) -> str:
         *(tuple(plain(cell.text) for cell in row) for row in table.rows),
     ]
     lines = ("| " + " | ".join(text.strip().replace("|", "\\|") for text in row) + " |" for row in rows)
-    return "\n\n".join(filter(None, (f"**{plain(table.title)}**", "\n".join(lines), table.note)))
+    return "\n\n".join(filter(None, (table.title and f"**{plain(table.title)}**", "\n".join(lines), table.note)))
 
 
 def plain(text: str) -> str:
