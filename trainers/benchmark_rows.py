@@ -48,6 +48,32 @@ class BenchmarkOptions(TuningOptions):
     all_rows: bool = option(False, "of contact_hypothesis: include prompt sets that contradict themselves")
     limit: int | None = option(None, "rows to train on, drawn by the seed", least=1, metavar="N")
 
+    def training_rows(self) -> TrainingRows:
+        """Cut contact_hypothesis by its setting, stories by their splits, and other benchmarks by cluster."""
+        benchmark = text_benchmark(self.benchmark)
+        if self.benchmark == CONTACT:
+            if self.config:
+                raise UsageError(f"--config: for {CONTACT}, --setting says which rows are trained on; leave it out")
+            return cut_contact(self.setting, self.source, self.all_rows, self.limit, self.seed)
+        for flag in ["--all-rows"] * self.all_rows + ["--setting"] * (self.setting != BenchmarkOptions().setting):
+            raise UsageError(f"{flag} is for {CONTACT}, not {self.benchmark}; leave it out")
+        if self.benchmark == STORIES and not self.config:
+            return cut_stories("full", self.source, False, self.limit, self.seed)
+        rows = cut_by_cluster(benchmark, self.seed, self.config, self.source)
+        what = f"{rows.what}; evenhand run {self.benchmark} asks what was learned, too"
+        return replace(rows, train=rows.train[: self.limit], what=what)
+
+    def asking(self, protocol: str | None = None) -> Asking[Any]:
+        """Return how the benchmark asks; protocol: by default scored options, where it has them."""
+        benchmark = text_benchmark(self.benchmark)
+        protocols = benchmark.card.protocols
+        chosen = protocol or ("choose" if "choose" in protocols else protocols[0])
+        if any(each.name == "layout" for each in fields_of(benchmark.Options)):
+            return benchmark.asking(protocol=chosen, layout=self.layout)
+        if self.layout != "chat":
+            raise UsageError(f"--layout {self.layout}: {self.benchmark} has none; leave it out")
+        return benchmark.asking(protocol=chosen)
+
 
 @dataclass(frozen=True)
 class TrainingRows:
@@ -150,22 +176,6 @@ def cut_by_cluster(
     return TrainingRows(train, [row for row in rows if str(row[cluster]) in held], what)
 
 
-def training_rows(options: BenchmarkOptions) -> TrainingRows:
-    """Cut contact_hypothesis by its setting, stories by their splits, and other benchmarks by cluster."""
-    benchmark = text_benchmark(options.benchmark)
-    if options.benchmark == CONTACT:
-        if options.config:
-            raise UsageError(f"--config: for {CONTACT}, --setting says which rows are trained on; leave it out")
-        return cut_contact(options.setting, options.source, options.all_rows, options.limit, options.seed)
-    for flag in ["--all-rows"] * options.all_rows + ["--setting"] * (options.setting != BenchmarkOptions().setting):
-        raise UsageError(f"{flag} is for {CONTACT}, not {options.benchmark}; leave it out")
-    if options.benchmark == STORIES and not options.config:
-        return cut_stories("full", options.source, False, options.limit, options.seed)
-    rows = cut_by_cluster(benchmark, options.seed, options.config, options.source)
-    what = f"{rows.what}; evenhand run {options.benchmark} asks what was learned, too"
-    return replace(rows, train=rows.train[: options.limit], what=what)
-
-
 def text_benchmark(name: str) -> Benchmark[Any]:
     """Return the benchmark. Raises UsageError for an unknown name, and for a benchmark with pictures."""
     from evenhand.benchmarks import get_benchmark
@@ -174,18 +184,6 @@ def text_benchmark(name: str) -> Benchmark[Any]:
     if found.card.sees:
         raise UsageError(f"--benchmark {name} shows pictures, and only text models are trained; choose another")
     return found
-
-
-def asking(options: BenchmarkOptions, protocol: str | None = None) -> Asking[Any]:
-    """Return how the benchmark asks; protocol: by default scored options, where it has them."""
-    benchmark = text_benchmark(options.benchmark)
-    protocols = benchmark.card.protocols
-    chosen = protocol or ("choose" if "choose" in protocols else protocols[0])
-    if any(each.name == "layout" for each in fields_of(benchmark.Options)):
-        return benchmark.asking(protocol=chosen, layout=options.layout)
-    if options.layout != "chat":
-        raise UsageError(f"--layout {options.layout}: {options.benchmark} has none; leave it out")
-    return benchmark.asking(protocol=chosen)
 
 
 B = TypeVar("B", bound=BenchmarkOptions)
@@ -210,7 +208,7 @@ class BenchmarkRecipe(Recipe[B], Generic[B]):
         drawn = draw_evenly(rows.held_out, design, options.measured, options.seed)
         figures = contact_figures if contact else value_figures
         return {
-            "measure": HeldOut(benchmark, drawn, asking(options), figures, checkpoint),
+            "measure": HeldOut(benchmark, drawn, options.asking(), figures, checkpoint),
             "judge": Controls(options.layout, checkpoint) if contact else None,
             "caution": {} if contact else CAUTION,
         }

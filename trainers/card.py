@@ -63,11 +63,12 @@ def card(
         model_name=(repo_id or title).split("/")[-1] if found.results else None,
         eval_results=list(found.results) or None,
     )
-    judged, measured = record.get("judged"), record["measured"]
-    why = why_not_debiased(judged) if judged else ""
-    wrong = judged["against_ideal"] if judged else None
-    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), trim_blocks=True, lstrip_blocks=True)
-    environment.filters["shown"] = _show
+    why = why_not_debiased(record["judged"]) if record.get("judged") else ""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {"shown": _show, "n_of": n_of}
+    environment.tests["finite"] = lambda number: number is not None and math.isfinite(number)
     return environment.get_template("card.md.jinja").render(
         record=record,
         base=base,
@@ -77,17 +78,12 @@ def card(
         header=header.to_yaml(),
         evidence=found,
         repo_id=repo_id,
-        place=f'"{repo_id}"' if repo_id else "FOLDER",
         drawn=STEPS if STEPS in names else "",
-        measured=before_and_after(measured),
-        measured_steps=n_of(int(measured[-1]["step"]), "step") if measured else "",
-        judged=judged,
+        measured=before_and_after(record["measured"]),
         not_debiased=NOT_DEBIASED.format(why) if why else "",
-        wrong=wrong if wrong is not None and math.isfinite(wrong) else None,
-        caution=record.get("caution", CAUTION),
+        caution=CAUTION,
         recipe={name: without_folders(value) for name, value in record["recipe"].items() if name not in HIDDEN},
         differences=name_differences(record.get("otherwise_than_published") or {}),
-        steps=n_of(record["steps"], "step"),
     )
 
 

@@ -13,10 +13,9 @@ import datasets
 from transformers import AutoModelForCausalLM
 from trl import DPOConfig, DPOTrainer
 
-from evenhand.errors import UsageError
-from evenhand.models.errors import Unanswerable
 from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.text_reader import TextReader
+from evenhand.trainers.examples import require_tokens
 from evenhand.trainers.pairs import Pair
 
 if TYPE_CHECKING:
@@ -37,15 +36,10 @@ class Preference:
 
 
 def read_pairs(pairs: Sequence[Pair], reader: TextReader, model: str, end: int | None) -> list[Preference]:
-    """Read pairs; end: the token behind written answers, not behind options.
-
-    Raises UsageError, with the model's name, where a pair can't be read.
-    """
+    """Read pairs; end: the token behind written answers, not behind options."""
     requests = [replace(pair.request, choices=(pair.chosen, pair.rejected)) for pair in pairs]
     read = []
-    for pair, found in zip(pairs, reader.continuations(requests)):
-        if isinstance(found, Unanswerable):
-            raise UsageError(f"{model} can't be trained on {pair.request.name}: {found}")
+    for pair, found in zip(pairs, require_tokens(requests, reader.continuations(requests), model)):
         shared = min(len(each.prompt) for each in found)
         behind = () if end is None or pair.request.choices else (end,)
         chosen, rejected = (each.prompt + each.answer + behind for each in found)

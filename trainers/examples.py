@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from evenhand.benchmark import Benchmark, Row
 from evenhand.errors import UsageError
@@ -29,6 +29,7 @@ PAIRS = (("instruction", "output"), ("prompt", "completion"), ("prompt", "respon
 COLUMNS = (
     "expected instruction and output (and input), prompt and completion or response, question and answer, or messages"
 )
+T = TypeVar("T")
 ROLES = ("system", "user", "assistant")
 
 
@@ -50,18 +51,19 @@ def load_base(options: TuningOptions) -> Checkpoint:
     return found
 
 
-def read_answers(requests: Sequence[Request], reader: TextReader, model: str, end: int | None) -> list[Continuation]:
-    """Read the one choice of each request after its prompt; end: the token behind an answer, if any.
+def require_tokens(requests: Iterable[Request], found: Iterable[T | Unanswerable], model: str) -> Iterator[T]:
+    """Yield what a reader made of each request. Raises UsageError, with the model's name, where it can't be read."""
+    for request, tokens in zip(requests, found):
+        if isinstance(tokens, Unanswerable):
+            raise UsageError(f"{model} can't be trained on {request.name}: {tokens}")
+        yield tokens
 
-    Raises UsageError, with the model's name, where one can't be read.
-    """
+
+def read_answers(requests: Sequence[Request], reader: TextReader, model: str, end: int | None) -> list[Continuation]:
+    """Read the one choice of each request after its prompt; end: the token behind an answer, if any."""
     behind = () if end is None else (end,)
-    examples = []
-    for request, found in zip(requests, reader.continuations(requests)):
-        if isinstance(found, Unanswerable):
-            raise UsageError(f"{model} can't be trained on {request.name}: {found}")
-        examples.append(Continuation(found[0].prompt, found[0].answer + behind))
-    return examples
+    found = require_tokens(requests, reader.continuations(requests), model)
+    return [Continuation(one.prompt, one.answer + behind) for [one] in found]
 
 
 def read_targets(

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import UsageError
 from evenhand.options import option
-from evenhand.trainers.benchmark_rows import (
-    BenchmarkOptions,
-    BenchmarkRecipe,
-    TrainingRows,
-    asking,
-    text_benchmark,
-    training_rows,
-)
+from evenhand.trainers.benchmark_rows import BenchmarkOptions, BenchmarkRecipe, TrainingRows, text_benchmark
 from evenhand.trainers.progress import OnProgress
 from evenhand.trainers.recipe import Prepared, fingerprint
 
@@ -79,11 +72,9 @@ class ExpectedScoreTrainer(BenchmarkRecipe[ExpectedScoreOptions]):
             raise UsageError("--patience and --margin need measurements; leave out --measure-every 0")
 
     def prepare(self, options: ExpectedScoreOptions, on_progress: OnProgress) -> Prepared:
-        from evenhand.models.prefix_tree import distinct_tokens
         from evenhand.models.text_reader import TextReader
         from evenhand.trainers.examples import load_base
         from evenhand.trainers.losses import ExpectedValueLoss
-        from evenhand.trainers.packing import continuations_of
         from evenhand.trainers.questions import group_questions
         from evenhand.trainers.supervised import make_supervised
 
@@ -91,12 +82,9 @@ class ExpectedScoreTrainer(BenchmarkRecipe[ExpectedScoreOptions]):
         on_progress(f"reading the rows of {options.benchmark}", 0, 0)
         benchmark, protocol = text_benchmark(options.benchmark), scoring_protocol(options.benchmark)
         options = replace(options, aggregate=options.aggregate or ("sum" if protocol == "rank" else "mean"))
-        rows, reader = training_rows(options), TextReader.of(checkpoint)
-        balanced = group_questions(
-            benchmark, rows.train, asking(options, protocol), reader, options.model, options.seed
-        )
+        rows, reader = options.training_rows(), TextReader.of(checkpoint)
+        balanced = group_questions(benchmark, rows.train, options.asking(protocol), reader, options.model, options.seed)
         questions = [question for group in balanced.groups for question in group.questions]
-        read = continuations_of(balanced.groups)
         data = {
             "dataset": benchmark.card.dataset,
             **rows.data,
@@ -104,8 +92,6 @@ class ExpectedScoreTrainer(BenchmarkRecipe[ExpectedScoreOptions]):
             "groups": len(balanced.groups),
             "left_out": balanced.left_out,
             "by_chance": fmean(fmean(question.values) for question in questions),
-            "tokens": sum(len(each.read) for each in read),
-            "distinct_tokens": distinct_tokens(read),
             "ids_sha256": fingerprint(row["id"] for row in rows.train),
         }
         loss = ExpectedValueLoss(str(options.aggregate))
@@ -127,7 +113,7 @@ class ExpectedScoreTrainer(BenchmarkRecipe[ExpectedScoreOptions]):
         from evenhand.trainers.measures import MeanExpected, draw_evenly
         from evenhand.trainers.questions import draw_place, value_questions
 
-        benchmark, how = text_benchmark(options.benchmark), asking(options, "rank")
+        benchmark, how = text_benchmark(options.benchmark), options.asking("rank")
         questions = [
             each
             for row in draw_evenly(rows.held_out, benchmark.card.design, options.measured, options.seed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.trainers.benchmark_rows import STORIES, Data, Source, cut_stories
-from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.options import PUBLISHED_TARGETS, TuningOptions
 from evenhand.trainers.progress import OnProgress
 from evenhand.trainers.recipe import Prepared, Recipe, fingerprint, published_values
 
@@ -50,10 +50,7 @@ class ReasonOptions(TuningOptions):
     max_length: int = option(2048, "tokens of an example, or of a packed text", least=8, metavar="N")
     limit: int | None = option(None, "stories to train on, drawn by the seed", least=1, metavar="N")
 
-    targets: str = option(  # the published LoraConfig names none
-        "default",
-        "layers with an adapter: default (query and value projections, as published), all-linear, or names with commas",
-    )
+    targets: str = option("default", PUBLISHED_TARGETS)  # the published LoraConfig names none
     learning_rate: float = option(1e-3, "peak learning rate", above=0, most=1, metavar="X")  # appendix H.2
     epochs: float | None = option(  # type: ignore[assignment]
         None, "passes over the examples (default: 3 of full data, 2 of half)", above=0, metavar="N"
@@ -92,7 +89,6 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
             raise UsageError("--packing tree: packed texts share no beginning; leave it out")
 
     def prepare(self, options: ReasonOptions, on_progress: OnProgress) -> Prepared:
-        from evenhand.models.prefix_tree import distinct_tokens
         from evenhand.trainers.examples import load_base, pack
         from evenhand.trainers.measures import STORY_DESIGN, HeldOutStories, draw_evenly
 
@@ -116,8 +112,6 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
             "held_out": {"stories": len(rows.held_out)},
             "examples": len(examples),
             "packed": how.packed,
-            "tokens": sum(len(each.read) for each in examples),
-            "distinct_tokens": distinct_tokens(examples),
             "learned": LEARNED[how.layout],
             "learned_tokens": sum(len(each.answer) for each in examples),
             "end": end,

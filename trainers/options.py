@@ -14,6 +14,9 @@ from evenhand.paths import typed_path
 
 SEED = 42  # the default of transformers and of the papers' code
 NAMED_TARGETS = ("all-linear", "default")
+PUBLISHED_TARGETS = (
+    "layers with an adapter: default (query and value projections, as published), all-linear, or names with commas"
+)
 ADAPTER_OPTIONS = ("quantization", "rank", "alpha", "dropout", "targets", "merge")
 
 

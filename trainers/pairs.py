@@ -111,7 +111,7 @@ def from_file(path: Path) -> tuple[Pairs, str]:
 
 def _answer(cell: object, name: str, rows: Rows, where: str) -> str:
     """Read a text, or one turn of the assistant's."""
-    turns = () if isinstance(cell, str) else read_turns(cell)
+    turns: tuple[Message, ...] = () if isinstance(cell, str) else read_turns(cell)
     text = cell if isinstance(cell, str) else turns[0].text if [turn.role for turn in turns] == ["assistant"] else ""
     if not text.strip():
         raise UsageError(f"{rows.path}, {where}: {name} is no answer; {COLUMNS}")

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.paths import typed_path
-from evenhand.trainers.benchmark_rows import (
-    BenchmarkOptions,
-    BenchmarkRecipe,
-    TrainingRows,
-    asking,
-    text_benchmark,
-    training_rows,
-)
+from evenhand.trainers.benchmark_rows import BenchmarkOptions, BenchmarkRecipe, TrainingRows, text_benchmark
 from evenhand.trainers.progress import OnProgress
 from evenhand.trainers.recipe import Prepared, fingerprint
 
@@ -72,11 +65,10 @@ class PreferenceTrainer(BenchmarkRecipe[PreferenceOptions]):
         from evenhand.models.text_reader import TextReader
         from evenhand.trainers.dpo import make_dpo, read_pairs
         from evenhand.trainers.examples import load_base
-        from evenhand.trainers.packing import continuations_of
 
         checkpoint = load_base(options)
         on_progress("reading the pairs", 0, 0)
-        rows = training_rows(options)
+        rows = options.training_rows()
         found, origin = _find_pairs(options, rows)
         if not found.pairs:
             raise UsageError(f"--pairs {' '.join(options.pairs)}: nothing makes a pair ({_count(found.counts)})")
@@ -88,7 +80,6 @@ class PreferenceTrainer(BenchmarkRecipe[PreferenceOptions]):
             **origin,
             "pairs": len(examples),
             "counts": dict(found.counts),
-            "tokens": sum(len(each.read) for each in continuations_of(examples)),
             "ids_sha256": fingerprint(f"{each.request.name}\n{each.chosen}\n{each.rejected}" for each in found.pairs),
         }
         return Prepared(
@@ -130,7 +121,7 @@ def _find_pairs(options: PreferenceOptions, rows: TrainingRows) -> tuple[Pairs, 
 
     kind, paths = _sort_pairs(options.pairs)
     if kind == TARGETS:
-        return from_targets(text_benchmark(options.benchmark), rows.train, asking(options)), {"from": TARGETS}
+        return from_targets(text_benchmark(options.benchmark), rows.train, options.asking()), {"from": TARGETS}
     if kind == "file":
         found, sha256 = from_file(paths[0])
         return found, {"from": paths[0].name, "sha256": sha256}

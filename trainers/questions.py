@@ -15,9 +15,9 @@ from typing import Any
 from evenhand.benchmark import Benchmark, Row
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking
-from evenhand.models.errors import Unanswerable
 from evenhand.models.request import Reply, Request
 from evenhand.models.text_reader import TextReader
+from evenhand.trainers.examples import require_tokens
 from evenhand.trainers.losses import Balanced, Question
 from evenhand.trainers.rewards import bias_value
 
@@ -152,9 +152,6 @@ def balance(rows: Iterable[Sequence[Asked]], reader: TextReader, model: str, see
 
 
 def _read(asked: Sequence[Asked], reader: TextReader, model: str) -> list[Question]:
-    found = []
-    for each, continuations in zip(asked, reader.continuations([each.request for each in asked])):
-        if isinstance(continuations, Unanswerable):
-            raise UsageError(f"{model} can't be trained on {each.request.name}: {continuations}")
-        found.append(Question(tuple(continuations), each.values))
-    return found
+    requests = [each.request for each in asked]
+    found = require_tokens(requests, reader.continuations(requests), model)
+    return [Question(tuple(continuations), each.values) for each, continuations in zip(asked, found)]

@@ -171,7 +171,7 @@ class Recipe(ABC, Generic[O]):
         if options.model != "embedded" and not typed_path(options.model).exists():
             on_progress(f"{options.model} is no local folder: asking the Hub", 0, 0)
         prepared = self.prepare(options, on_progress)
-        prepared = replace(prepared, data={**prepared.data, **_versions(prepared)})
+        prepared = replace(prepared, data={**prepared.data, **_describe_examples(prepared)})
         if prepared.note:
             on_progress(prepared.note, 0, 0)
         return prepared
@@ -256,15 +256,19 @@ def fingerprint(ids: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()
 
 
-def _versions(prepared: Prepared) -> dict[str, Any]:
-    """Return what identifies the examples: the datasets' versions, and a hash of all tokens in order."""
+def _describe_examples(prepared: Prepared) -> dict[str, Any]:
+    """Count the examples' tokens, and identify them: by the datasets' versions, and a hash of all tokens in order."""
     from evenhand.library import dataset_names, dataset_version
+    from evenhand.models.prefix_tree import distinct_tokens
+    from evenhand.trainers.packing import continuations_of
 
-    examples = hashlib.sha256()
+    examples, read = hashlib.sha256(), continuations_of(prepared.examples)
     for each in prepared.examples:
         examples.update(f"{each!r}\n".encode())
     packaged = [name for name in prepared.datasets if name in dataset_names()]
     return {
+        "tokens": sum(len(each.read) for each in read),
+        "distinct_tokens": distinct_tokens(read),
         "rows_versions": {name: dataset_version(name) for name in packaged},
         "examples_sha256": examples.hexdigest(),
     }

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import UsageError
 from evenhand.options import option
-from evenhand.trainers.benchmark_rows import (
-    BenchmarkOptions,
-    BenchmarkRecipe,
-    asking,
-    text_benchmark,
-    training_rows,
-)
+from evenhand.trainers.benchmark_rows import BenchmarkOptions, BenchmarkRecipe, text_benchmark
 from evenhand.trainers.progress import OnProgress
 from evenhand.trainers.recipe import Prepared, fingerprint
 from evenhand.trainers.rewards import as_json, bias_reward
@@ -103,15 +97,14 @@ class RewardTrainer(BenchmarkRecipe[RewardOptions]):
             raise UsageError(f"--beta {options.beta:g} needs --method lora, whose base is the adapter switched off")
 
     def prepare(self, options: RewardOptions, on_progress: OnProgress) -> Prepared:
-        from evenhand.models.errors import Unanswerable
         from evenhand.models.text_reader import TextReader
-        from evenhand.trainers.examples import load_base
+        from evenhand.trainers.examples import load_base, require_tokens
         from evenhand.trainers.policy_gradient import PromptTokens, make_policy_gradient
 
         checkpoint = load_base(options)
         on_progress("reading the prompts", 0, 0)
-        rows = training_rows(options)
-        how = asking(options, "generate")
+        rows = options.training_rows()
+        how = options.asking("generate")
         how = replace(how, sampling=replace(how.sampling, max_new_tokens=options.max_new_tokens))
         prompts = [each for row in rows.train for each in list_prompts(row, options.benchmark, how)]
         ordered, order = prompts, "as drawn; ideal answers are not known"
@@ -130,11 +123,9 @@ class RewardTrainer(BenchmarkRecipe[RewardOptions]):
                 f"a step asks {a_step} prompts, and there are {len(ordered)}; use a higher --limit, or a smaller "
                 "--batch-size or --accumulation"
             )
-        examples = []
-        for each, tokens in zip(ordered, TextReader.of(checkpoint).prompts([each.request for each in ordered])):
-            if isinstance(tokens, Unanswerable):
-                raise UsageError(f"{options.model} can't be trained on {each.request.name}: {tokens}")
-            examples.append(PromptTokens(tokens, as_json(each.row), each.place))
+        requests = [each.request for each in ordered]
+        found = require_tokens(requests, TextReader.of(checkpoint).prompts(requests), options.model)
+        examples = [PromptTokens(tokens, as_json(each.row), each.place) for each, tokens in zip(ordered, found)]
         beta = BETAS[options.algorithm] if options.beta is None and options.method == "lora" else options.beta or 0.0
         filled = replace(options, beta=beta)
         data = {
@@ -145,7 +136,6 @@ class RewardTrainer(BenchmarkRecipe[RewardOptions]):
             "prompts_without_an_opposite": len(known) - len(ordered) if known else 0,
             "order": order,
             "prompts_a_step": a_step,
-            "tokens": sum(len(each.prompt) for each in examples),
             "ids_sha256": fingerprint(each.request.name for each in ordered),
         }
         reward = replace(bias_reward(options.benchmark, unread=options.unread), how=how)

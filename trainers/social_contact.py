@@ -11,7 +11,7 @@ from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.paths import typed_path
 from evenhand.trainers.benchmark_rows import CONTACT, Source, cut_contact, held_out_command
-from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.options import PUBLISHED_TARGETS, TuningOptions
 from evenhand.trainers.progress import OnProgress
 from evenhand.trainers.recipe import Prepared, Recipe, fingerprint, published_values
 
@@ -27,10 +27,7 @@ class SocialContactOptions(TuningOptions):
     epoch, 6 × 2 examples a step, seed 42.
     """
 
-    targets: str = option(
-        "default",
-        "layers with an adapter: default (query and value projections, as published), all-linear, or names with commas",
-    )
+    targets: str = option("default", PUBLISHED_TARGETS)
     setting: Setting = option("1", "training and test rows: a setting of Table 6, or disjoint, which is evenhand's")
     layout: Literal["chat", "published"] = option(
         "chat",
@@ -86,7 +83,6 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
     def prepare(self, options: SocialContactOptions, on_progress: OnProgress) -> Prepared:
         from evenhand.benchmarks import get_benchmark
         from evenhand.library import load_dataset
-        from evenhand.models.prefix_tree import distinct_tokens
         from evenhand.models.text_reader import TextReader
         from evenhand.trainers.examples import load_base, read_instructions
         from evenhand.trainers.measures import CONTACT_DESIGN, Controls, HeldOut, contact_figures, draw_evenly
@@ -117,8 +113,6 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
             "examples": len(examples),
             "counter_examples": len(counter) or None,
             "mixed": mixed and {"examples": len(mixed.examples), "left_out": mixed.left_out, "sha256": mixed.sha256},
-            "tokens": sum(len(each.read) for each in examples),
-            "distinct_tokens": distinct_tokens(examples),
             "ids_sha256": fingerprint(row["id"] for row in rows.train),
         }
         benchmark = get_benchmark(CONTACT)

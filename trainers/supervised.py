@@ -123,16 +123,16 @@ class Supervised(SFTTrainer):  # type: ignore[misc]
             loss = loss + self.coefficient * apart * share
         return loss
 
-    @torch.no_grad()
     def _base_logits(self, model: Any, inputs: Batch) -> torch.Tensor:
         """Compute the base's logits within the prompts: of the copy, or with the adapter off."""
         plain = self.accelerator.unwrap_model(model)
-        if self._base is not None:
-            return self.batching.logits(self._base.to(plain.device), inputs).prompts
         was_training = plain.training
-        with plain.disable_adapter():
-            plain.eval()
-            try:
-                return self.batching.logits(plain, inputs).prompts
-            finally:
-                plain.train(was_training)
+        with torch.no_grad():
+            if self._base is not None:
+                return self.batching.logits(self._base.to(plain.device), inputs).prompts
+            with plain.disable_adapter():
+                plain.eval()
+                try:
+                    return self.batching.logits(plain, inputs).prompts
+                finally:
+                    plain.train(was_training)

@@ -14,7 +14,6 @@ from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.text_reader import TextReader
-from evenhand.trainers import benchmark_rows
 from evenhand.trainers.benchmark_rows import BenchmarkOptions
 from evenhand.trainers.dpo import Preference, read_pairs
 from evenhand.trainers.examples import load_base
@@ -56,8 +55,8 @@ def test_the_loss_falls_and_ideal_answers_become_likelier_than_their_opposites(t
 def test_of_what_was_learned_the_opposite_of_the_ideal_becomes_less_likely(tuned, tiny_checkpoint):
     asked = options(tiny_checkpoint)
     checkpoint = load_base(asked)
-    rows, benchmark = benchmark_rows.training_rows(asked).train, get_benchmark("contact_hypothesis")
-    measure = HeldOut(benchmark, rows, benchmark_rows.asking(asked), contact_figures, checkpoint)
+    rows, benchmark = asked.training_rows().train, get_benchmark("contact_hypothesis")
+    measure = HeldOut(benchmark, rows, asked.asking(), contact_figures, checkpoint)
     base = checkpoint.weights(AutoModelForCausalLM)
     before = measure(base)[PROBABILITY]
     after = measure(PeftModel.from_pretrained(base, tuned[0]).eval().get_base_model())[PROBABILITY]
@@ -98,15 +97,15 @@ def test_tokens_are_those_that_scoring_reads(tiny_checkpoint):
     checkpoint = load_base(options(tiny_checkpoint))
     reader = TextReader(checkpoint.tokenizer, checkpoint.context)
     benchmark, asked = get_benchmark("contact_hypothesis"), options(tiny_checkpoint)
-    rows = benchmark_rows.training_rows(asked).train[:2]
-    pairs = from_targets(benchmark, rows, benchmark_rows.asking(asked)).pairs
+    rows = asked.training_rows().train[:2]
+    pairs = from_targets(benchmark, rows, asked.asking()).pairs
     read = read_pairs(pairs, reader, "tiny", end=0)
     for pair, each in zip(pairs, read):
         [options_read] = reader.continuations([pair.request])
         by_option = dict(zip(pair.request.choices, options_read))
         assert by_option[pair.chosen] == Continuation(each.prompt, each.chosen)
         assert by_option[pair.rejected] == Continuation(each.prompt, each.rejected)
-    written = benchmark_rows.asking(asked, "generate")
+    written = asked.asking("generate")
     [ended, *_] = read_pairs(from_targets(benchmark, rows, written).pairs, reader, "tiny", end=0)
     assert ended == Preference(read[0].prompt, (*read[0].chosen, 0), (*read[0].rejected, 0))
 

@@ -50,6 +50,8 @@ def test_what_is_not_as_published_is_listed_and_the_rest_is_not(asked, tmp_path)
     assert "as in the published code" not in card
     assert record["adapted_layers"] == ["q_proj", "v_proj"]
     assert "Adapters stand in q_proj, v_proj." in card
+    adapter = json.loads((tmp_path / "m" / "adapter_config.json").read_text())
+    assert adapter["target_modules"] == ["q_proj", "v_proj"]  # sorted: an identical training has the same identity
     assert json.loads((tmp_path / "m" / "training.json").read_text())["otherwise_than_published"] == otherwise
 
 
@@ -175,28 +177,6 @@ def test_an_output_that_is_a_file_is_told(asked, tmp_path):
     with pytest.raises(UsageError, match="m is a file; choose a folder"):
         TRAINER.tune(asked, tmp_path / "m", unheard)
     assert (tmp_path / "m").read_text() == "of somebody"
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ({"instruction": ["x"], "output": "y"}, "line 2: instruction must be a text"),
-        ({"instruction": "x", "output": {"y": 1}}, "line 2: output must be a text"),
-    ],
-)
-def test_a_list_is_no_instruction(asked, tmp_path, row, says):
-    mix = tmp_path / "mix.jsonl"
-    mix.write_text(json.dumps({"instruction": "a", "output": "b"}) + "\n" + json.dumps(row) + "\n")
-    with pytest.raises(UsageError, match=says):
-        TRAINER.prepare(replace(asked, mix=str(mix)), unheard)
-
-
-def test_a_conversation_in_which_nobody_asks_is_refused(asked, tmp_path):
-    mix = tmp_path / "mix.jsonl"
-    turn = {"role": "assistant", "content": "a"}
-    mix.write_text(json.dumps({"messages": [turn, turn]}) + "\n")
-    with pytest.raises(UsageError, match="end with the assistant's"):
-        TRAINER.prepare(replace(asked, mix=str(mix)), unheard)
 
 
 def test_an_instruction_has_as_many_tokens_as_it_may_and_no_more(tokenizer, tmp_path):

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
-from evenhand.trainers import benchmark_rows, bias_prompts, bias_reward
+from evenhand.trainers import bias_prompts, bias_reward
 from evenhand.trainers.policy_gradient import count_equal
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reward import RewardOptions, RewardTrainer, list_prompts, oppose
@@ -134,8 +134,8 @@ def test_a_plain_script_of_trl_trains_by_it(tiny_checkpoint, tmp_path, prompts):
 
 def test_a_constant_answer_is_right_in_half_of_every_step():
     options = RewardOptions(model="m", setting="6")
-    how = benchmark_rows.asking(options, "generate")
-    rows = benchmark_rows.training_rows(options).train
+    how = options.asking("generate")
+    rows = options.training_rows().train
     found = [each for row in rows for each in list_prompts(row, "contact_hypothesis", how)]
     ordered, size = oppose(found, 42)
     assert size == 2

@@ -245,6 +245,9 @@ def test_general_instructions_are_mixed_in(tiny_checkpoint, tmp_path, layout):
         ),
         ([{"messages": [{"role": "user", "content": "hello"}]}], "end with the assistant's"),
         ([{"messages": "hello"}], "end with the assistant's"),
+        ([{"messages": [{"role": "assistant", "content": "a"}] * 2}], "end with the assistant's"),
+        ([{"instruction": ["x"], "output": "y"}], "line 1: instruction must be a text"),
+        ([{"instruction": "x", "output": {"y": 1}}], "line 1: output must be a text"),
         ([{"messages": [{"role": "user", "content": "a"}, {"role": 7, "content": "b"}]}], "end with the assistant's"),
         (
             [{"prompt": "x " * 3000, "completion": "y"}, {"prompt": "x " * 2000, "completion": "y"}],
