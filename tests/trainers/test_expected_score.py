@@ -102,7 +102,7 @@ def test_the_expected_score_falls_and_the_record_says_what_was_done(tuned):
 def test_the_learning_rate_follows_its_schedule(schedule, rates, tiny_checkpoint, tmp_path):
     """Two steps up, and four down to 0 or none."""
     asked = options(tiny_checkpoint, schedule=schedule, warmup=2, learning_rate=10.0)
-    trainer = make_trainer(ExpectedScoreTrainer().prepare(asked, unheard), tmp_path).trainer
+    trainer = make_trainer(ExpectedScoreTrainer().prepare(asked, unheard), tmp_path)
     trainer.create_optimizer_and_scheduler(6)
     for rate in rates:
         assert trainer.lr_scheduler.get_last_lr() == pytest.approx(
