@@ -21,12 +21,12 @@ from bench import Line, bench_parser, run_bench
 
 from evenhand.models.prefix_tree import Continuation, distinct_tokens
 from evenhand.models.registry import DType
-from evenhand.trainers.fine_tuning import trainer_of
-from evenhand.trainers.memory import peak_memory
-from evenhand.trainers.prepared import Prepared
-from evenhand.trainers.reading import base_of
-from evenhand.trainers.social_contact import SocialContactOptions, examples_of
-from evenhand.trainers.supervised import Tuning
+from evenhand.trainers.benchmark_rows import cut_contact
+from evenhand.trainers.examples import load_base
+from evenhand.trainers.recipe import Prepared
+from evenhand.trainers.run import make_trainer, peak_memory
+from evenhand.trainers.social_contact import SocialContactOptions, contact_examples
+from evenhand.trainers.supervised import Supervised
 
 Batches = list[list[Continuation]]
 
@@ -34,17 +34,17 @@ PACKINGS = ("tree", "padded")
 WARMING = 2  # steps that are not timed
 
 
-def load_trainer(options: SocialContactOptions, batches: Batches, packing: str, folder: str) -> Tuning:
+def load_trainer(options: SocialContactOptions, batches: Batches, packing: str, folder: str) -> Supervised:
     packed = replace(options, packing=packing, measure_every=0)
     examples = [example for batch in batches for example in batch]
-    prepared = Prepared(packed, base_of(packed), examples, measure=lambda model: {}, data={})
-    trainer = trainer_of(prepared, Path(folder)).trainer
+    prepared = Prepared(packed, load_base(packed), examples, measure=lambda model, heard: {}, data={})
+    trainer = make_trainer(prepared, Path(folder))
     trainer.create_optimizer()
     trainer.model.train()
     return trainer
 
 
-def make_step(trainer: Tuning, batch: list[Continuation]) -> float:
+def make_step(trainer: Supervised, batch: list[Continuation]) -> float:
     """Its seconds."""
     start = time.perf_counter()
     trainer.compute_loss(trainer.model, trainer.batch(batch)).backward()
@@ -75,7 +75,8 @@ def measure(given: argparse.Namespace) -> Iterator[Line]:
         batch_size=given.examples,
         accumulation=1,
     )
-    examples = examples_of(options)
+    rows = cut_contact(options.setting, options.source, options.all_rows, options.limit, options.seed).train
+    examples = contact_examples(rows, options, load_base(options))
     random.Random(0).shuffle(examples)  # as the trainer takes them
     batches = [examples[i : i + given.examples] for i in range(0, given.examples * n_steps, given.examples)]
     seconds: dict[str, list[float]] = {name: [] for name in PACKINGS}

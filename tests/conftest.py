@@ -134,7 +134,7 @@ def processes() -> "BaseContext":
             "evenhand.flow.evaluation",
             "evenhand.language_agency.lexicon",
             "evenhand.models.transformers_model",
-            "evenhand.trainers.fine_tuning",
+            "evenhand.trainers.run",
             "evenhand.trainers.supervised",
         ]
     )

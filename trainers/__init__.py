@@ -1,4 +1,4 @@
-"""evenhand.trainers: what makes checkpoints; one mapping names all, and other packages add theirs as entry points."""
+"""evenhand.trainers: train checkpoints. One mapping names all trainers; packages add theirs as entry points."""
 
 from evenhand.plugins import Registry
 from evenhand.trainers.rewards import bias_prompts, bias_reward

@@ -1,52 +1,88 @@
-"""Which of a benchmark's rows are learned from, and which are held out, in recipes that take any benchmark."""
+"""Which rows of a benchmark are trained on, and which are held out; what trainers of any benchmark share."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from evenhand.benchmark import Row
-from evenhand.benchmarks.contact_hypothesis.cuts import Setting, cut
-from evenhand.errors import UsageError
+from evenhand.benchmarks.contact_hypothesis.cuts import Setting, cut, select_plausible
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.options import fields_of, option
-from evenhand.trainers.contact_rows import contact_rows, held_out_command
-from evenhand.trainers.options import TuningOptions
+from evenhand.trainers.options import SEED, TuningOptions
+from evenhand.trainers.recipe import Recipe
 
 if TYPE_CHECKING:
+    import datasets
+
     from evenhand.benchmark import Benchmark
     from evenhand.flow.configuration import Asking
     from evenhand.models.loading import Checkpoint
-    from evenhand.trainers.over_steps import Measure
 
-CONTACT = "contact_hypothesis"
+CONTACT, STORIES = "contact_hypothesis", "implicit_bias_understanding"
+VALIDATION_SHARE = 1 / 10  # of clusters, where a benchmark has no cut of its own
+STORIES_OF_PAPER = 176
+"""First lines of the published file, the paper's stories: 88 scenarios told by stereotype, then the same told evenly.
+Its other 76 lines tell a scenario both ways in one text."""
+CAUTION = {"caution": "a rule that holds for these questions alone scores well on all of them"}
+
+Data = Literal["full", "half"]
+Source = Literal["evenhand", "official"]
 
 
 @dataclass(frozen=True)
 class BenchmarkOptions(TuningOptions):
-    """Of recipes that learn from any benchmark's rows."""
+    """Options of trainers that learn from any benchmark's rows."""
 
-    benchmark: str = option(CONTACT, "whose questions are learned from (evenhand list shows all)", metavar="NAME")
+    benchmark: str = option(CONTACT, "benchmark to learn from (evenhand list shows all)", metavar="NAME")
     setting: Setting = option(
         "disjoint",
-        "of contact_hypothesis, what is for training and what for the test: as in Table 6, or disjoint, whose test "
-        "shares neither situations nor groups with it",
+        "training and test rows of contact_hypothesis: a setting of Table 6, or disjoint, whose test shares neither "
+        "situations nor groups with the training",
     )
-    layout: Literal["chat", "published"] = option("chat", "of the prompts, as evenhand run has it")
-    config: tuple[str, ...] = option((), "of the benchmark's dataset, but for contact_hypothesis", metavar="NAME")
-    source: Literal["evenhand", "official"] = option("evenhand", "whose data")
-    all_rows: bool = option(False, "of contact_hypothesis, contradicting prompt sets, too")
-    limit: int | None = option(None, "rows for training, drawn", least=1, metavar="N")
+    layout: Literal["chat", "published"] = option("chat", "of the prompts, as in evenhand run")
+    config: tuple[str, ...] = option((), "dataset configurations, except for contact_hypothesis", metavar="NAME")
+    source: Source = option("evenhand", "whose data")
+    all_rows: bool = option(False, "of contact_hypothesis: include prompt sets that contradict themselves")
+    limit: int | None = option(None, "rows to train on, drawn by the seed", least=1, metavar="N")
+
+    def training_rows(self) -> TrainingRows:
+        """Cut contact_hypothesis by its setting, stories by their splits, and other benchmarks by cluster."""
+        benchmark = text_benchmark(self.benchmark)
+        if self.benchmark == CONTACT:
+            if self.config:
+                raise UsageError(f"--config: for {CONTACT}, --setting says which rows are trained on; leave it out")
+            return cut_contact(self.setting, self.source, self.all_rows, self.limit, self.seed)
+        for flag in ["--all-rows"] * self.all_rows + ["--setting"] * (self.setting != BenchmarkOptions().setting):
+            raise UsageError(f"{flag} is for {CONTACT}, not {self.benchmark}; leave it out")
+        if self.benchmark == STORIES and not self.config:
+            return cut_stories("full", self.source, False, self.limit, self.seed)
+        rows = cut_by_cluster(benchmark, self.seed, self.config, self.source)
+        what = f"{rows.what}; evenhand run {self.benchmark} asks what was learned, too"
+        return replace(rows, train=rows.train[: self.limit], what=what)
+
+    def asking(self, protocol: str | None = None) -> Asking[Any]:
+        """Return how the benchmark asks; protocol: by default scored options, where it has them."""
+        benchmark = text_benchmark(self.benchmark)
+        protocols = benchmark.card.protocols
+        chosen = protocol or ("choose" if "choose" in protocols else protocols[0])
+        if any(each.name == "layout" for each in fields_of(benchmark.Options)):
+            return benchmark.asking(protocol=chosen, layout=self.layout)
+        if self.layout != "chat":
+            raise UsageError(f"--layout {self.layout}: {self.benchmark} has none; leave it out")
+        return benchmark.asking(protocol=chosen)
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """what: the cut in a sentence. test: rows that neither train nor measure; None where there are none for it."""
+    """what: the cut in a sentence. test: number of rows left for a test, where the cut has one."""
 
     train: Sequence[Row]
     held_out: Sequence[Row]
-    test: int | None
     what: str
+    test: int | None = None
 
     @property
     def data(self) -> dict[str, Any]:
@@ -55,104 +91,141 @@ class TrainingRows:
         return {"cut": self.what, "rows": len(self.train), "held_out": {"validation": len(self.held_out), **test}}
 
 
-def training_rows(options: BenchmarkOptions) -> TrainingRows:
-    """contact_hypothesis by its setting, stories of told assignments by their splits, others by a draw of clusters.
+def contact_rows(source: str, all_rows: bool = False) -> Callable[[str], datasets.Dataset]:
+    """Return what loads a configuration of contact_hypothesis; all_rows: with self-contradicting prompt sets."""
+    from evenhand.library import load_dataset
 
-    Raises UsageError for a benchmark that is none, shows pictures, or has no rows without more being said.
+    def load(config: str) -> datasets.Dataset:
+        rows = load_dataset(CONTACT, config, split="test", source=source)
+        return rows if all_rows else select_plausible(rows)
+
+    return load
+
+
+def cut_contact(setting: Setting, source: str, all_rows: bool, limit: int | None, seed: int) -> TrainingRows:
+    """Cut contact_hypothesis by a setting."""
+    drawn = cut(setting, contact_rows(source, all_rows), seed)
+    return TrainingRows(drawn.train[:limit], drawn.validation, drawn.what, len(drawn.test))
+
+
+def held_out_command(recipe: Mapping[str, Any]) -> str:
+    """Return the command that asks the prompt sets that a recipe's setting leaves for the test."""
+    seed = "" if recipe["seed"] == SEED else f" --held-out-seed {recipe['seed']}"
+    layout = f" --layout {recipe['layout']}" if "layout" in recipe else ""
+    source = "" if recipe["source"] == "evenhand" else f" --source {recipe['source']}"
+    whole = " --all-rows" if recipe.get("all_rows") else ""  # a cut of other rows would be another
+    return f"evenhand run {CONTACT} --held-out {recipe['setting']}{seed}{layout}{source}{whole}"
+
+
+def cut_stories(data: Data, source: Source, every_line: bool, limit: int | None, seed: int) -> TrainingRows:
+    """Draw stories about assignments; full: by stereotype and even, half: even ones alone.
+
+    Held-out stories are of other scenarios; there are none where the published file of them is not at hand.
     """
-    benchmark = text_benchmark(options.benchmark)
-    if options.benchmark == CONTACT:
-        if options.config:
-            raise UsageError(f"--config: of {CONTACT} the --setting says which rows are learned; leave it out")
-        drawn = cut(options.setting, contact_rows(options.source, options.all_rows), options.seed)
-        return TrainingRows(drawn.train[: options.limit], drawn.validation, len(drawn.test), drawn.what)
-    of_contact = {"--all-rows": options.all_rows, "--setting": options.setting != BenchmarkOptions().setting}
-    for flag in (flag for flag, given in of_contact.items() if given):
-        raise UsageError(f"{flag} is of {CONTACT} and would do nothing with {options.benchmark}; leave it out")
-    if options.benchmark == "implicit_bias_understanding" and not options.config:
-        from evenhand.trainers.told_assignments import told
+    from evenhand.benchmarks.implicit_bias.understanding.benchmark import N_STORIES, Understanding
+    from evenhand.flow.rows import load_config
 
-        stories = told("full", options.source, False, options.limit, options.seed)
-        return TrainingRows(stories.train, stories.held_out, None, stories.what)
-    from evenhand.trainers.cluster_cut import cut_by_cluster
+    if every_line and (source, data) != ("official", "full"):
+        raise UsageError("--every-line is for --source official --data full; leave it out")
+    card = Understanding.card
+    rows: list[Row] = list(load_config(replace(card, split="train"), f"finetune_{data}", source, {}))
+    try:
+        held_out = list(load_config(card, "finetune_full", source, {}))
+    except EvenhandError:
+        if source == "evenhand":
+            raise
+        held_out = []
+    if source == "official":
+        whole, rows, held_out = len(rows), rows if every_line else rows[:STORIES_OF_PAPER], held_out[:N_STORIES]
+        what = f"{len(rows)} of {whole} lines of the published file"
+    else:
+        n, others = (len({row["scenario_id"] for row in some}) for some in (rows, held_out))
+        what = f"{n} scenarios, {others} others held out"
+    if limit is not None and limit < len(rows):
+        drawn = random.Random(f"told {seed}").sample(range(len(rows)), limit)
+        rows = [rows[place] for place in sorted(drawn)]
+        what += f"; {limit} stories drawn"
+    return TrainingRows(rows, held_out, what)
 
-    train, held_out, what = cut_by_cluster(benchmark, options.seed, options.config, options.source)
-    what += f"; evenhand run {options.benchmark} asks what was learned, too"
-    return TrainingRows(train[: options.limit], held_out, None, what)
+
+def cut_by_cluster(
+    benchmark: Benchmark[Any], seed: int, configs: Sequence[str] = (), source: str = "evenhand"
+) -> TrainingRows:
+    """Hold out a tenth of a benchmark's clusters, or of its rows where they have no cluster.
+
+    Training rows are in an order of the seed; rows that are drawn together (bbq's fillings of a template) follow each
+    other, so that the first ones have their counterparts. configs: of the dataset, by default all.
+    """
+    from evenhand.flow.configuration import run_config
+
+    config = run_config(benchmark.card.name, configs=tuple(configs), source=source)
+    rows: list[Row] = list(benchmark.load(benchmark.configuring.filled(config)).rows)
+    cluster = benchmark.card.cluster if rows and benchmark.card.cluster in rows[0] else "id"
+    names = sorted({str(row[cluster]) for row in rows})
+    rng = random.Random(f"held out {seed}")
+    rng.shuffle(names)
+    held = set(names[: max(1, round(VALIDATION_SHARE * len(names)))])
+    sets: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if str(row[cluster]) not in held:
+            sets.setdefault(tuple(row[name] for name in benchmark.card.together or ("id",)), []).append(row)
+    shuffled = list(sets.values())
+    rng.shuffle(shuffled)
+    what = f"{', '.join(configs) or 'all configurations'}; a tenth, by {cluster}, held out"
+    train = [row for each in shuffled for row in each]
+    return TrainingRows(train, [row for row in rows if str(row[cluster]) in held], what)
 
 
 def text_benchmark(name: str) -> Benchmark[Any]:
-    """Raises UsageError for a name that is none, and for a benchmark with pictures."""
+    """Return the benchmark. Raises UsageError for an unknown name, and for a benchmark with pictures."""
     from evenhand.benchmarks import get_benchmark
 
     found: Benchmark[Any] = get_benchmark(name)
     if found.card.sees:
-        raise UsageError(f"--benchmark {name} shows pictures, and text models are tuned here; choose another")
+        raise UsageError(f"--benchmark {name} shows pictures, and only text models are trained; choose another")
     return found
 
 
-def asking(options: BenchmarkOptions, protocol: str | None = None) -> Asking[Any]:
-    """How the benchmark asks. protocol: by default scored options, where it can. Raises UsageError for a layout that it
-    has not."""
-    benchmark = text_benchmark(options.benchmark)
-    protocols = benchmark.card.protocols
-    chosen = protocol or ("choose" if "choose" in protocols else protocols[0])
-    if any(each.name == "layout" for each in fields_of(benchmark.Options)):
-        return benchmark.asking(protocol=chosen, layout=options.layout)
-    if options.layout != "chat":
-        raise UsageError(f"--layout {options.layout}: {options.benchmark} has none; leave it out")
-    return benchmark.asking(protocol=chosen)
+B = TypeVar("B", bound=BenchmarkOptions)
 
 
-def measure_of(rows: TrainingRows, options: BenchmarkOptions, checkpoint: Checkpoint) -> Measure:
-    """Of the rows held out: contact_hypothesis has figures of its own, others their mean value."""
-    from evenhand.trainers.held_out import evenly_drawn
+class BenchmarkRecipe(Recipe[B], Generic[B]):
+    """A trainer that learns from any benchmark's rows."""
 
-    if options.benchmark == CONTACT:
-        from evenhand.trainers.social_contact_measures import DESIGN, HeldOut
+    def measurements(self, options: B, rows: TrainingRows, checkpoint: Checkpoint) -> dict[str, Any]:
+        """Return fields of `Prepared`: what is measured on held-out rows, and asked at the end."""
+        from evenhand.trainers.measures import (
+            CONTACT_DESIGN,
+            Controls,
+            HeldOut,
+            contact_figures,
+            draw_evenly,
+            value_figures,
+        )
 
-        drawn = evenly_drawn(rows.held_out, DESIGN, options.measured, options.seed)
-        return HeldOut(drawn, options.layout, checkpoint)
-    from evenhand.trainers.mean_value import MeanValue
+        contact, benchmark = options.benchmark == CONTACT, text_benchmark(options.benchmark)
+        design = CONTACT_DESIGN if contact else benchmark.card.design
+        drawn = draw_evenly(rows.held_out, design, options.measured, options.seed)
+        figures = contact_figures if contact else value_figures
+        return {
+            "measure": HeldOut(benchmark, drawn, options.asking(), figures, checkpoint),
+            "judge": Controls(options.layout, checkpoint) if contact else None,
+            "caution": {} if contact else CAUTION,
+        }
 
-    design = [
-        name for name in text_benchmark(options.benchmark).card.design if rows.held_out and name in rows.held_out[0]
-    ]
-    drawn = evenly_drawn(rows.held_out, design, options.measured, options.seed)
-    return MeanValue(options.benchmark, drawn, asking(options), checkpoint)
+    def measured_by(self, record: Mapping[str, Any]) -> str:
+        recipe = record["recipe"]
+        if recipe["benchmark"] == CONTACT:
+            return held_out_command(recipe)
+        layout = " --layout published" if recipe["layout"] == "published" else ""
+        return f"evenhand run {recipe['benchmark']}{layout}"
 
+    def asks_trained_rows(self, record: Mapping[str, Any]) -> bool | None:
+        return record["recipe"]["benchmark"] not in (CONTACT, STORIES)
 
-def judged_of(options: BenchmarkOptions, checkpoint: Checkpoint) -> Callable[..., Mapping[str, Any]] | None:
-    """What a tuned model is asked at the end, where there are controls."""
-    if options.benchmark != CONTACT:
-        return None
-    from evenhand.trainers.social_contact_measures import Controls
-
-    return Controls(options.layout, checkpoint)
-
-
-def caution(options: BenchmarkOptions) -> dict[str, str]:
-    """Of training.json: why the figures may mislead, where there are no controls."""
-    told = "a rule that holds for these questions alone scores well on all of them"
-    return {} if options.benchmark == CONTACT else {"caution": told}
-
-
-def learned_too(recipe: Mapping[str, Any]) -> bool:
-    """Whether `measuring_command` asks what was learned from, too: of benchmarks that have no cut of their own."""
-    return recipe["benchmark"] not in (CONTACT, "implicit_bias_understanding")
-
-
-def measuring_command(recipe: Mapping[str, Any]) -> str:
-    """The command that measures what was learned, but for its --model."""
-    if recipe["benchmark"] == CONTACT:
-        return held_out_command(recipe)
-    layout = " --layout published" if recipe["layout"] == "published" else ""
-    return f"evenhand run {recipe['benchmark']}{layout}"
-
-
-def check_method_alone(options: TuningOptions, name: str) -> None:
-    """Raises UsageError for options of recipes that learn given answers, which would do nothing here."""
-    if options.packing == "tree":
-        raise UsageError(f"--packing tree: {name} has batches that are padded; leave it out")
-    if options.divergence:
-        raise UsageError(f"--divergence would do nothing: {name} stays near its base by --beta; leave it out")
+    def check_padded(self, options: B) -> None:
+        """Raise UsageError for options that would do nothing for a method with batches of its own."""
+        if options.packing == "tree":
+            raise UsageError(f"--packing tree: the batches of {self.name} are padded; leave it out")
+        if options.divergence:
+            raise UsageError(f"--divergence: {self.name} stays near its base by --beta; leave it out")

@@ -1,4 +1,4 @@
-"""What is made small in training: sums over a batch, of logits that a batching gives."""
+"""Losses of a batch: sums over its labels, from the logits of a batching."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import torch
 from torch.nn.functional import cross_entropy, kl_div, log_softmax
 
 from evenhand.models.prefix_tree import Continuation
-from evenhand.trainers.batches import Batch
+from evenhand.trainers.packing import Batch
 
 
 class Loss(Protocol):
     """What is learned from examples."""
 
     def passes(self, examples: Sequence[Any]) -> list[Sequence[Any]]:
-        """Of a batch's examples, those that are computed together: a pass for each."""
+        """Split a batch's examples into those of each forward pass."""
         return [examples]
 
     def batch(self, examples: Sequence[Any]) -> Batch:
-        """`labels`: as many as the loss is a mean of. What else `summed` needs."""
+        """Return `labels`, as many as the loss is a mean of, and whatever else `summed` needs."""
         ...
 
     def summed(self, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Over all labels; logits: before each token of each answer. A scalar with its gradient."""
+        """Sum the loss over all labels; logits: before each token of each answer."""
         ...
 
 
@@ -41,7 +41,7 @@ class AnswerLoss(Loss):
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with its options. values: what is to be made small, of each option."""
+    """A prompt with its options, and the value (bias) of each."""
 
     continuations: tuple[Continuation, ...]
     values: tuple[float, ...]
@@ -49,9 +49,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Balanced:
-    """Questions that are learned from together, in which each option is the biased one equally often.
+    """Questions of one example, among which each option is the biased one equally often.
 
-    apart: whether each is computed by itself, since it has many options.
+    apart: compute each in a pass of its own, since it has many options.
     """
 
     questions: tuple[Question, ...]
@@ -64,9 +64,9 @@ class Balanced:
 
 @dataclass(frozen=True)
 class ExpectedValueLoss(Loss):
-    """The value that an answer drawn by the model's probabilities of the options would have; each question is a label.
+    """Expected value of an answer drawn by the options' probabilities; each question is a label.
 
-    aggregate: whether an option's log-probability is the mean or the sum over its tokens, as scoring has it.
+    aggregate: mean or sum of an option's log-probabilities over its tokens, as in scoring.
     """
 
     aggregate: str
@@ -79,7 +79,7 @@ class ExpectedValueLoss(Loss):
     def batch(self, examples: Sequence[Balanced]) -> Batch:
         questions = [question for each in examples for question in each.questions]
         most = max(len(each.values) for each in questions)
-        option_of = [  # the place of each token's option, in a table of questions by options
+        option_of = [  # the cell of each token's option, in a table of questions by options
             row * most + option
             for row, question in enumerate(questions)
             for option, each in enumerate(question.continuations)
@@ -88,11 +88,8 @@ class ExpectedValueLoss(Loss):
         values = torch.zeros(len(questions), most)
         for row, question in enumerate(questions):
             values[row, : len(question.values)] = torch.tensor(question.values)
-        return {
-            "labels": torch.ones(len(questions), dtype=torch.long),
-            "option_of": torch.tensor(option_of),
-            "values": values,
-        }
+        labels = torch.ones(len(questions), dtype=torch.long)
+        return {"labels": labels, "option_of": torch.tensor(option_of), "values": values}
 
     def summed(self, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
         values, option_of = batch["values"], batch["option_of"]
@@ -105,9 +102,6 @@ class ExpectedValueLoss(Loss):
 
 
 def divergence(base: torch.Tensor, tuned: torch.Tensor) -> torch.Tensor:
-    """Kullback-Leibler divergence of the tuned model's next-token probabilities from the base's, in nats; the mean.
-
-    base, tuned: logits, (places, vocabulary).
-    """
+    """Mean Kullback-Leibler divergence of next-token probabilities, in nats; logits of shape (places, vocabulary)."""
     of_base, of_tuned = (log_softmax(each.float(), dim=-1) for each in (base, tuned))
     return kl_div(of_tuned, of_base, log_target=True, reduction="batchmean")

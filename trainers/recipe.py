@@ -1,4 +1,4 @@
-"""What every recipe of fine-tuning does: it checks, prepares, tunes and saves; or says beforehand what that takes."""
+"""What every trainer of the command line does: check options, prepare examples, train, save, and report."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import hashlib
 import json
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import util
 from pathlib import Path
 from statistics import fmean
@@ -16,23 +16,75 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from evenhand.errors import UsageError
 from evenhand.models.template_settings import today, without_unused
 from evenhand.paths import typed_path
-from evenhand.trainers.options import TuningOptions, check_base_id, check_method
-from evenhand.trainers.otherwise import otherwise_than, told
-from evenhand.trainers.prepared import Prepared
-from evenhand.trainers.processes import check_measuring, is_main, launched_otherwise, n_processes, passes_each
+from evenhand.trainers.options import TuningOptions, check_options
+from evenhand.trainers.processes import check_measuring, is_main, n_processes, passes_each
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
-from evenhand.trainers.quiet import quiet_libraries
 from evenhand.training_record import from_anywhere, without_folders
 
 if TYPE_CHECKING:
+    from evenhand.models.loading import Checkpoint
     from evenhand.report.tables import Table
-    from evenhand.trainers.fine_tuning import Tuned
+    from evenhand.trainers.callbacks import Measure, Stop
+    from evenhand.trainers.run import Tuned
 
-O = TypeVar("O", bound=TuningOptions)  # noqa: E741 - the recipe's own options
+O = TypeVar("O", bound=TuningOptions)  # noqa: E741 - the trainer's own options
+NO_TEMPLATE = "the model has no chat template: with --layout chat its prompts are plain paragraphs, as when measured"
+OF_THE_PAPERS = (  # options that a paper's training decides
+    *("method", "quantization", "rank", "alpha", "dropout", "targets", "learning_rate", "schedule", "warmup", "epochs"),
+    *("max_steps", "max_tokens", "limit", "batch_size", "accumulation", "clip", "divergence", "seed"),
+)
+
+
+def published_values(options: type[TuningOptions], **others: Any) -> dict[str, Any]:
+    """Return a published training's values by option: the defaults here, and those that differ."""
+    return {each.name: each.default for each in fields(options) if each.name in OF_THE_PAPERS} | others
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is trained on what, and how.
+
+    Attributes:
+        how: the options, with all defaults filled in.
+        data: what the examples are, for training.json.
+        method: makes the trainer; by default of supervised training.
+        stop: whether the training ends, by all measurements so far.
+        judge: what is asked of the trained model at the end.
+        caution: why the figures may mislead.
+        datasets: whose rows are learned from.
+    """
+
+    how: TuningOptions
+    checkpoint: Checkpoint
+    examples: Sequence[Any]
+    measure: Measure
+    data: Mapping[str, Any]
+    method: Callable[..., Any] | None = None
+    stop: Stop | None = None
+    judge: Callable[..., Mapping[str, Any]] | None = None
+    caution: Mapping[str, str] = field(default_factory=dict)
+    datasets: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What to know before it begins; no full stop."""
+        how, n = self.how, len(self.examples) * self.how.answers_each
+        plain = self.checkpoint.tokenizer.chat_template is None and getattr(how, "layout", None) == "chat"
+        few = 0 < n < how.batch_size * how.accumulation
+        steps = how.count_steps(len(self.examples))
+        batch = f"--batch-size {how.batch_size} x --accumulation {how.accumulation}"
+        notes = (
+            NO_TEMPLATE if plain else "",
+            f"a step has all {n} examples, fewer than {batch}" if few else "",
+            f"the learning rate rises until the end: --warmup {how.warmup} of {steps} steps"
+            if how.warmup >= steps
+            else "",
+        )
+        return ". ".join(filter(None, notes))
 
 
 class Recipe(ABC, Generic[O]):
-    """A trainer of the command line. A recipe prepares; the rest is the same for all."""
+    """A trainer of the command line: it prepares examples and says how to measure what was learned."""
 
     name: str
     title: str
@@ -41,64 +93,58 @@ class Recipe(ABC, Generic[O]):
     loss_falls = True  # where something is learned
 
     def check(self, options: O) -> None:
-        """Raises UsageError for what is missing, and for options that don't go together."""
-        if not options.model:
-            raise UsageError("--model names what is tuned: embedded, a Hub id, or a local folder")
-        check_base_id(options)
-        check_method(options)
+        """Raise UsageError for missing options, and for options that exclude each other."""
+        check_options(options)
         if util.find_spec("trl") is None:
-            raise UsageError("tuning needs TRL, which is not installed; run: pip install 'evenhand[train]'")
+            raise UsageError("training needs TRL, which is not installed; run: pip install 'evenhand[train]'")
 
     @abstractmethod
-    def prepared(self, options: O, on_progress: OnProgress) -> Prepared:
-        """Raises UsageError for what can't be read, or can't be learned from."""
+    def prepare(self, options: O, on_progress: OnProgress) -> Prepared:
+        """Read examples and held-out rows. Raises UsageError for what can't be read, or can't be learned from."""
 
     @abstractmethod
-    def lines(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        """What was learned from, as the command says it: a name, a value."""
-
-    def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Of the paper's own training, what its code and its text say, by names of the options. recipe: this one."""
-        return {}
-
-    def over_steps(self, logs: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
-        """What the trainer's log tells besides the loss, of each step, by name."""
-        return {}
-
-    def note(self, logs: Sequence[Mapping[str, float]]) -> str:
-        """What is to be said of a training when it is done, by its log; no full stop."""
-        return ""
+    def summarize(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        """Return names and values of what was learned from, for the command's table."""
 
     @abstractmethod
     def measured_by(self, record: Mapping[str, Any]) -> str:
-        """The command, but for its --model, that measures the checkpoint."""
+        """Return the command, without --model, that measures the checkpoint."""
 
-    def learned_too(self, record: Mapping[str, Any]) -> bool | None:
-        """Whether that command asks rows, too, that were learned from; None: nobody knows."""
+    def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values of the paper's own training, by option; recipe: of this one."""
+        return {}
+
+    def asks_trained_rows(self, record: Mapping[str, Any]) -> bool | None:
+        """Whether that command also asks rows that were learned from; None: it isn't known."""
         return False
 
+    def over_steps(self, log: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
+        """Return figures of each step besides the loss, by name."""
+        return {}
+
+    def note(self, log: Sequence[Mapping[str, float]]) -> str:
+        """Return what to say of a training by its log; no full stop."""
+        return ""
+
     def train(self, options: O, output: Path, on_progress: OnProgress | None = None) -> Table:
-        """on_progress: None is a bar on standard error. Raises UsageError for bad input, and a folder in use."""
+        """Train into output; on_progress: by default a bar on standard error."""
         with TrainingBar() as bar:
-            heard = on_progress or (bar.update if is_main() else unheard)
-            return self._table(self.tuned(options, output, heard), output)
+            record = self.tune(options, output, on_progress or (bar.update if is_main() else unheard))
+        return self._table(record, output)
 
     def plan(self, options: O) -> list[str]:
-        """What it would take, in sentences; nothing is written. Raises UsageError for bad input."""
+        """Say what a training would take; nothing is written."""
         self.check(options)
         with TrainingBar() as bar:
-            prepared = self._prepared(options, bar.update)
-            from evenhand.trainers.planning import plan
+            prepared = self._prepare(options, bar.update)
+            from evenhand.trainers.run import plan
 
-            with quiet_libraries():
-                return plan(prepared, bar.update).lines()
+            return plan(prepared, bar.update)
 
-    def tuned(self, options: O, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
-        """The checkpoint in output; returns what its training.json says. Goes on where a training was cut off."""
+    def tune(self, options: O, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
+        """Train into output, or resume a training that was interrupted there; return its training.json."""
         self.check(options)
         check_measuring(options.measure_every)
-        if said := launched_otherwise():
-            on_progress(said, 0, 0)
         passes_each(options.accumulation)
         from evenhand.trainers.training_folder import begun, begun_date, check_place, refuse_other
         from evenhand.training_record import RECORD
@@ -108,13 +154,12 @@ class Recipe(ABC, Generic[O]):
         refuse_other(asked, output, RECORD)
         if is_main():
             check_place(output)
-        prepared = self._prepared(options, on_progress)
-        from evenhand.trainers.fine_tuning import fine_tune
-        from evenhand.trainers.full_disk import full_disk_explained
+        prepared = self._prepare(options, on_progress)
+        from evenhand.trainers.run import fine_tune, quiet_libraries
         from evenhand.trainers.saving import Base, save
 
-        read = {"learned from": prepared.data, "base": prepared.checkpoint.identity}
-        with begun({**asked, **read}, output, RECORD), full_disk_explained(output), quiet_libraries():
+        asked |= {"learned from": prepared.data, "base": prepared.checkpoint.identity}
+        with begun(asked, output, RECORD), quiet_libraries():
             done = fine_tune(prepared, output, on_progress)
             record = self._record(prepared, done)
             if is_main():
@@ -122,107 +167,108 @@ class Recipe(ABC, Generic[O]):
                 record = save(done, prepared.checkpoint, base, record, output, options.merge)
         return record
 
-    def _prepared(self, options: O, on_progress: OnProgress) -> Prepared:
+    def _prepare(self, options: O, on_progress: OnProgress) -> Prepared:
         if options.model != "embedded" and not typed_path(options.model).exists():
-            on_progress(f"no folder {options.model} is here: the Hub is asked for it", 0, 0)
-        prepared = self.prepared(options, on_progress)
-        prepared = replace(prepared, data={**prepared.data, **_versions_of(prepared)})
+            on_progress(f"{options.model} is no local folder: asking the Hub", 0, 0)
+        prepared = self.prepare(options, on_progress)
+        prepared = replace(prepared, data={**prepared.data, **_describe_examples(prepared)})
         if prepared.note:
             on_progress(prepared.note, 0, 0)
         return prepared
 
     def _record(self, prepared: Prepared, done: Tuned) -> dict[str, Any]:
         from evenhand.models.text_reader import TextReader
+        from evenhand.trainers.callbacks import read_measurements, sum_tokens
 
         date = TextReader.of(prepared.checkpoint).layout.chat.date
         recipe = {name: value for name, value in asdict(prepared.how).items() if name != "plan"}
         recipe = without_unused(recipe | {"date": date})
-        here = {name: without_folders(value) for name, value in recipe.items()} | {
-            "targets": ",".join(done.adapted) or None
-        }
+        here = {name: without_folders(value) for name, value in recipe.items()}
+        here["targets"] = ",".join(done.adapted_layers) or None
+        log = [each for each in done.log if "loss" in each]
+        losses = [float(each["loss"]) for each in log]
         published = self.published(recipe)
         record = {
             "trainer": self.name,
             "source": self.source,
-            **prepared.told,
+            **prepared.caution,
             "recipe": recipe,
-            "adapted_layers": list(done.adapted),
-            "otherwise_than_published": otherwise_than(published, here) if published else None,
+            "adapted_layers": done.adapted_layers,
+            "otherwise_than_published": {
+                name: {"here": here.get(name), "published": value}
+                for name, value in published.items()
+                if here.get(name) != value
+            }
+            if published
+            else None,
             "data": dict(prepared.data),
             "steps": done.steps,
             "processes": n_processes(),
             "packing": done.packing,
-            "computed_tokens": asdict(done.computed),
-            "note": ". ".join(filter(None, (prepared.note, done.note, self.note(done.logs), self._rise(done.losses)))),
+            "computed_tokens": sum_tokens(done.log),
+            "note": ". ".join(filter(None, (prepared.note, done.note, self.note(log), self._rise(losses)))),
             "seconds_since_last_start": done.seconds,
-            "losses": list(done.losses),
-            "over_steps": self.over_steps(done.logs),
-            "measured": [{"step": each.step, **each.figures} for each in done.measured],
+            "losses": losses,
+            "over_steps": self.over_steps(log),
+            "measured": read_measurements(done.log),
             "judged": done.judged and dict(done.judged),
         }
         return {**record, "measured_by": self.measured_by(record)}
 
     def _rise(self, losses: Sequence[float]) -> str:
-        """Where the loss ended above its beginning; no full stop."""
+        """Say that the loss ended above its beginning; no full stop."""
         last = losses[1:][-10:]
         if not self.loss_falls or not last or fmean(last) <= losses[0]:
             return ""
-        advice = "; a lower --learning-rate or --clip may help" if fmean(last) > 1.1 * losses[0] else ""
+        advice = "; try a lower --learning-rate or --clip" if fmean(last) > 1.1 * losses[0] else ""
         return (
-            f"the loss did not fall: it was {losses[0]:.3f} at the first step, and {fmean(last):.3f} in the mean "
-            f"of the last {len(last)}{advice}"
+            f"the loss did not fall: it was {losses[0]:.3f} at the first step, and {fmean(last):.3f} in the mean of "
+            f"the last {len(last)}{advice}"
         )
 
     def _table(self, record: Mapping[str, Any], output: Path) -> Table:
         from evenhand.report.tables import Cell, Table
-        from evenhand.trainers.before_and_after import before_and_after
+        from evenhand.trainers.card import before_and_after, name_differences
 
-        losses = record["losses"]
-        tail = losses[1:][-10:]
-        last = (f", mean of the last {len(tail)}", f", {sum(tail) / len(tail):.3f}") if tail else ("", "")
-        rows = (
-            *self.lines(record),
-            *([("adapters in", ", ".join(record["adapted_layers"]))] if record["adapted_layers"] else []),
-            *(
-                [("otherwise than published", told(otherwise))]
-                if (otherwise := record["otherwise_than_published"])
-                else []
-            ),
-            ("steps, batches", f"{record['steps']:,}, {record['packing']}"),
-            ("tokens computed to learn, otherwise", "{learned:,}, {otherwise:,}".format(**record["computed_tokens"])),
-            (f"loss of the first step{last[0]}", f"{losses[0]:.3f}{last[1]}"),
-            *(
-                (f"held out: {name}", f"{before} before, {after} after")
-                for name, before, after in before_and_after(record["measured"])
-            ),
-            *([("controls", record["judged"]["sentence"])] if record["judged"] else []),
-        )
+        losses, last = record["losses"], record["losses"][1:][-10:]
+        tokens, differences = record["computed_tokens"], record["otherwise_than_published"]
+        rows = {
+            **dict(self.summarize(record)),
+            "adapters in": ", ".join(record["adapted_layers"]),
+            "otherwise than published": name_differences(differences) if differences else "",
+            "steps, batches": f"{record['steps']:,}, {record['packing']}",
+            "tokens computed to learn, otherwise": f"{tokens['learned']:,}, {tokens['otherwise']:,}",
+            f"loss of the first step{f', mean of the last {len(last)}' if last else ''}": f"{losses[0]:.3f}"
+            + (f", {fmean(last):.3f}" if last else ""),
+            **{f"held out: {name}": f"{a} before, {b} after" for name, a, b in before_and_after(record["measured"])},
+            "controls": record["judged"]["sentence"] if record["judged"] else "",
+        }
+        which = {True: " (it learned from some of these rows)", False: " on what it was not trained on", None: ""}
         note = f"{record['note']}. " if record["note"] else ""
-        which = {True: " (it learned from some of these rows)", False: " on what it was not trained on", None: ""}[
-            self.learned_too(record)
-        ]
-        note += f"To measure it{which}:"
+        note += f"To measure it{which[self.asks_trained_rows(record)]}:"
         command = f"{record['measured_by']} --model {shlex.quote(str(output))}"
-        return Table(self.title, ("", ""), tuple((Cell(a), Cell(b)) for a, b in rows), note, command)
+        shown = tuple((Cell(name), Cell(value)) for name, value in rows.items() if value)
+        return Table(self.title, ("", ""), shown, note, command)
 
 
 def fingerprint(ids: Iterable[str]) -> str:
-    """Of the rows that are learned from, in whatever order: sha256, in hexadecimal digits."""
+    """Hash ids in any order: sha256, in hexadecimal digits."""
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()
 
 
-def _versions_of(prepared: Prepared) -> dict[str, Any]:
-    """What tells these examples from any others, for training.json, and for what goes on with a training.
-
-    examples_sha256: of all that is read and answered, in order: texts that are asked in other words have other tokens.
-    """
+def _describe_examples(prepared: Prepared) -> dict[str, Any]:
+    """Count the examples' tokens, and identify them: by the datasets' versions, and a hash of all tokens in order."""
     from evenhand.library import dataset_names, dataset_version
+    from evenhand.models.prefix_tree import distinct_tokens
+    from evenhand.trainers.packing import continuations_of
 
-    of_examples = hashlib.sha256()
+    examples, read = hashlib.sha256(), continuations_of(prepared.examples)
     for each in prepared.examples:
-        of_examples.update(f"{each!r}\n".encode())
+        examples.update(f"{each!r}\n".encode())
     packaged = [name for name in prepared.datasets if name in dataset_names()]
     return {
+        "tokens": sum(len(each.read) for each in read),
+        "distinct_tokens": distinct_tokens(read),
         "rows_versions": {name: dataset_version(name) for name in packaged},
-        "examples_sha256": of_examples.hexdigest(),
+        "examples_sha256": examples.hexdigest(),
     }

@@ -1,7 +1,6 @@
-"""A benchmark's own reading as a reward, for any script that trains by rewards of what a model writes, such as TRL's.
+"""A benchmark's reading as a reward, for any script that trains by rewards of what a model writes, such as TRL's.
 
-Made of nothing but the benchmark's `ask` and `read`, whose predictions have a `value`; importing it loads no model
-library.
+It uses the benchmark's `ask` and `read` alone, whose predictions have a `value`; importing it loads no model library.
 """
 
 from __future__ import annotations
@@ -21,18 +20,16 @@ if TYPE_CHECKING:
     from evenhand.benchmark import Benchmark, Row
     from evenhand.flow.configuration import Asking
     from evenhand.flow.episode import Prediction
-    from evenhand.models.request import Request
 
 Completion = str | Sequence[dict[str, Any]]
-"""What was written: text, or, where the prompt is turns, a list of one turn of the assistant's."""
+"""A text; or, where the prompt is turns, a list of one turn of the assistant's."""
 
 
 @dataclass(frozen=True)
 class BiasReward:
     """1 - value of what was written: 1 has no bias; where the value lies in [0, 1], so does the reward.
 
-    None of what the benchmark can't read, or `unread`. Pure: the same completion has the same reward. how: as the
-    benchmark asked.
+    None for what the benchmark can't read, or `unread`. Pure: the same completion has the same reward.
     """
 
     benchmark: str
@@ -41,7 +38,7 @@ class BiasReward:
 
     @property
     def __name__(self) -> str:
-        """By which TRL logs it."""
+        """The name in TRL's log."""
         return f"bias_reward_{self.benchmark}"
 
     def __call__(
@@ -52,50 +49,45 @@ class BiasReward:
         place: Sequence[int] | None = None,
         **columns: object,
     ) -> list[float | None]:
-        """One for each completion. row, place: the columns that `bias_prompts` makes; TRL hands on all columns.
-
-        Raises UsageError where they are missing, not as many, or not of this benchmark.
-        """
+        """Reward each completion; row, place: columns of `bias_prompts`, which TRL passes on with all others."""
         if row is None or place is None:
             raise UsageError(
-                f"the reward of {self.benchmark} needs the columns row and place of what was asked; "
+                f"the reward of {self.benchmark} needs the columns row and place; "
                 "evenhand.trainers.bias_prompts makes a dataset that has them"
             )
         if not len(row) == len(place) == len(completions):
             raise UsageError(
-                f"{len(completions)} completions came with {len(row)} rows and {len(place)} places; one of each is "
-                "accepted for each completion"
+                f"{len(completions)} completions need as many rows and places, got {len(row)}, {len(place)}"
             )
-        return [self.of(_row_of(each), at, written(one)) for each, at, one in zip(row, place, completions)]
+        return [self.of(_parse_row(each), at, _text(one)) for each, at, one in zip(row, place, completions)]
 
     def of(self, row: Row, place: int, text: str) -> float | None:
-        """Of one text. place: of the question among those that the benchmark asks about the row.
-
-        Raises UsageError for a row that lacks what the benchmark reads, and a place that no question has.
-        """
+        """Reward one text; place: of the question among those that the benchmark asks about the row."""
         from evenhand.benchmarks import get_benchmark
 
         try:
             value = value_of(get_benchmark(self.benchmark), row, place, text, self.how)
         except KeyError as error:
             raise UsageError(
-                f"the row {row.get('id')!r} has no {error}, which {self.benchmark} reads; rows as "
-                f"bias_prompts({self.benchmark!r}) makes them are accepted"
+                f"the row {row.get('id')!r} has no {error}, which {self.benchmark} reads; make rows by "
+                f"bias_prompts({self.benchmark!r})"
             ) from error
         return self.unread if value is None else 1 - value
 
 
 def bias_reward(benchmark: str, *, unread: float | None = None, **options: object) -> BiasReward:
-    """The reward of a benchmark, as TRL takes it: `GRPOTrainer(reward_funcs=bias_reward("contact_hypothesis"), …)`.
+    """Make a benchmark's reward for TRL: `GRPOTrainer(reward_funcs=bias_reward("contact_hypothesis"), …)`.
 
-    unread: the reward of what can't be read. None leaves it out of its group, as TRL does with None: it is pushed
-    neither way. A number counts it in (0: as bad as a biased answer of contact_hypothesis); then not answering is
-    learned, too, wherever that number beats what answers get. options: the benchmark's own, as for `bias_prompts`.
-    Raises UsageError for an unknown benchmark, unknown options, benchmarks that read nothing written, and for an unread
-    that is no number.
+    Args:
+        unread: the reward of what can't be read. None leaves it out of its group, as TRL does: it is pushed neither
+            way. A number counts it in (0: as bad as a biased answer of contact_hypothesis); then not answering is
+            learned, too, wherever that number beats what answers get.
+        options: the benchmark's own, as for `bias_prompts`.
+
+    Raises UsageError for an unknown benchmark or option, and for a benchmark that reads no text.
     """
     if unread is not None and not (isinstance(unread, (int, float)) and math.isfinite(unread)):
-        raise UsageError(f"unread {unread!r}; a number is accepted, or None, which leaves unread answers out")
+        raise UsageError(f"unread must be a number or None, got {unread!r}")
     return BiasReward(benchmark, _writing(benchmark).asking(protocol="generate", **dict[str, Any](options)), unread)
 
 
@@ -108,14 +100,18 @@ def bias_prompts(
     source: str = "evenhand",
     **options: object,
 ) -> datasets.Dataset:
-    """What a benchmark asks, as a dataset for TRL with what `bias_reward` needs.
+    """Return what a benchmark asks, as a dataset for TRL with what `bias_reward` needs.
 
     Columns: `prompt` (turns; a text where the benchmark's layout is one), `row` (JSON), `place` (of the question among
-    those about the row) and `id`. configs: of the dataset; by default the benchmark's. limit: rows, after a stratified
-    draw by the seed. All rows are those that a run asks: leave out what you mean to measure. Nor are they set against
-    each other, as `evenhand train reward` does: of bbq always answering "unknown" is right in half of them, and answers
-    by chance are in a third.
-    Raises UsageError as `bias_reward` does, and for names that are none.
+    those about the row) and `id`. All rows are those that a run asks: leave out what you mean to measure. They are not
+    balanced, as `evenhand train reward` does: of bbq always answering "unknown" is right in half of them, and random
+    answers are in a third.
+
+    Args:
+        configs: of the dataset; by default the benchmark's.
+        limit: rows, after a stratified draw by the seed.
+
+    Raises UsageError as `bias_reward` does.
     """
     import datasets
 
@@ -130,7 +126,14 @@ def bias_prompts(
     how = config.asking()
     return datasets.Dataset.from_list(
         [
-            {"prompt": _prompt(request), "row": as_json(row), "place": place, "id": request.name}
+            {
+                "prompt": [{"role": each.role, "content": each.text} for each in request.messages]
+                if request.template
+                else request.messages[0].text,
+                "row": as_json(row),
+                "place": place,
+                "id": request.name,
+            }
             for row in rows
             for place, request in enumerate(found.ask(row, how))
         ]
@@ -138,61 +141,52 @@ def bias_prompts(
 
 
 def bias_value(prediction: Prediction) -> float | None:
-    """The bias of one answer, lower is better; None where it is unread, or where the benchmark gives none."""
+    """Return the bias of one answer, lower is better; None where it is unread, or the benchmark gives none."""
     value = prediction.get("value")
     return float(value) if isinstance(value, (int, float)) else None
 
 
 def value_of(benchmark: Benchmark[Any], row: Row, place: int, text: str, how: Asking[Any]) -> float | None:
-    """What is to be made small, of a text that answers one of a row's questions; the others are as if unanswered.
-
-    Raises UsageError where the benchmark reads several answers as one, and for a place that no question has.
-    """
+    """Return the bias of a text that answers one of a row's questions; the others are as if unanswered."""
     from evenhand.models.request import Reply
     from evenhand.models.thoughts import make_reply
 
     n = len(benchmark.ask(row, how))
     if place not in range(n):
-        raise UsageError(
-            f"place {place!r} of row {row.get('id')!r}: it has {n} questions, so 0 to {n - 1} are accepted"
-        )
+        raise UsageError(f"place must be from 0 to {n - 1}, for {n} questions of row {row.get('id')!r}, got {place!r}")
     answers = [make_reply(text, "stop") if each == place else Reply() for each in range(n)]
     predictions = benchmark.read(row, answers, how)
     if n == 1:  # a text may be read by several classifiers
         values = [value for value in map(bias_value, predictions) if value is not None]
         return fmean(values) if values else None
     if len(predictions) != n:
-        raise UsageError(
-            f"{benchmark.card.name} reads {n} answers as {len(predictions)}: a single one has no value of its own"
-        )
+        raise UsageError(f"{benchmark.card.name} reads {n} answers as {len(predictions)}: a single one has no value")
     return bias_value(predictions[place])
 
 
-def written(completion: Completion) -> str:
-    return completion if isinstance(completion, str) else "".join(str(turn["content"] or "") for turn in completion)
-
-
-def _row_of(text: str) -> Row:
-    """Raises UsageError for what is no object of JSON."""
-    try:
-        row = json.loads(text)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"the row {text!r:.80} is no JSON; rows as bias_prompts makes them are accepted") from error
-    if not isinstance(row, dict):
-        raise UsageError(f"the row {text!r:.80} is no object of JSON; rows as bias_prompts makes them are accepted")
-    return row
-
-
 def as_json(row: Row) -> str:
-    """Raises UsageError for a row with pictures or the like."""
+    """Write a row as JSON. Raises UsageError for a row with pictures or the like."""
     try:
         return json.dumps(dict(row), ensure_ascii=False)
     except TypeError as error:
-        raise UsageError(f"rows of texts and numbers are accepted, and {row.get('id')!r} is none: {error}") from error
+        raise UsageError(f"the row {row.get('id')!r} must hold texts and numbers only: {error}") from error
+
+
+def _parse_row(text: str) -> Row:
+    try:
+        row = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the row {text!r:.80} is no JSON; make rows by bias_prompts") from error
+    if not isinstance(row, dict):
+        raise UsageError(f"the row {text!r:.80} is no JSON object; make rows by bias_prompts")
+    return row
+
+
+def _text(completion: Completion) -> str:
+    return completion if isinstance(completion, str) else "".join(str(turn["content"] or "") for turn in completion)
 
 
 def _writing(benchmark: str) -> Benchmark[Any]:
-    """The benchmark of that name. Raises UsageError where it is none that reads what a text model writes."""
     from evenhand.benchmarks import get_benchmark
 
     found: Benchmark[Any] = get_benchmark(benchmark)
@@ -200,9 +194,3 @@ def _writing(benchmark: str) -> Benchmark[Any]:
         why = "shows pictures" if found.card.sees else "reads no text that is written"
         raise UsageError(f"{benchmark} {why}, and a reward is of written answers to text; choose another benchmark")
     return found
-
-
-def _prompt(request: Request) -> str | list[dict[str, str]]:
-    if not request.template:
-        return request.messages[0].text
-    return [{"role": each.role, "content": each.text} for each in request.messages]

@@ -1,105 +1,116 @@
-"""Making a loss small that is of logits: of answers to be learned, a mean over the tokens of all of a step's."""
+"""Supervised training by TRL's SFTTrainer, with batches packed as trees and any loss of the logits."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # TRL tells of each training otherwise
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # TRL reports each training otherwise
 
 import datasets
 import torch
 from trl import SFTConfig, SFTTrainer
 
 from evenhand.errors import UsageError
-from evenhand.models.prefix_tree import Continuation
 from evenhand.models.tree_masks import Unsupported
-from evenhand.trainers.batches import Batch, Batching, PaddedBatching, TreeBatching, read_of
 from evenhand.trainers.losses import AnswerLoss, Loss, divergence
-from evenhand.trainers.method import Beginning, Made
+from evenhand.trainers.packing import (
+    Batch,
+    Batching,
+    PaddedBatching,
+    TreeBatching,
+    continuations_of,
+    find_tree_fault,
+)
 from evenhand.trainers.processes import in_parts
-from evenhand.trainers.tree_check import tree_fails
 
-PLACES = 64  # within the prompts of a pass, at which the divergence from the base is taken
+if TYPE_CHECKING:
+    from evenhand.trainers.run import Setup
 
-
-def answers(beginning: Beginning, examples: Sequence[Continuation]) -> Made:
-    """The method of all recipes that know what is to be answered."""
-    return by_loss(AnswerLoss(), beginning, examples)
+PLACES = 64  # within the prompts of a pass, where the divergence from the base is computed
 
 
-def by_loss(loss: Loss, beginning: Beginning, examples: Sequence[Any]) -> Made:
-    """Makes a loss of the logits small."""
-    batching, note = _batching(beginning)
-    trainer = Tuning(
+def make_supervised(setup: Setup, examples: Sequence[Any], loss: Loss | None = None) -> Supervised:
+    """Make the trainer that minimizes a loss, by default that of the examples' answers."""
+    tokenizer = setup.checkpoint.tokenizer
+    padding = next(token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None)
+    batching: Batching = PaddedBatching(padding)
+    fault = ""
+    if setup.options.packing != "padded":
+        try:
+            batching = TreeBatching(setup.base)
+        except Unsupported as error:
+            fault = str(error)
+    trainer = Supervised(
         batching,
-        loss,
+        loss or AnswerLoss(),
         examples,
-        beginning.options.divergence,
-        model=beginning.base,
+        setup.options.divergence,
+        model=setup.base,
         args=SFTConfig(
-            **beginning.arguments,
+            **setup.arguments,
             dataset_kwargs={"skip_prepare_dataset": True},
-            router_aux_loss_coef=0.0,  # of a mixture of experts: the loss is ours, and this one knows no trees
+            router_aux_loss_coef=0.0,  # a mixture of experts' further loss knows no trees
         ),
-        processing_class=beginning.checkpoint.tokenizer,
-        peft_config=beginning.lora,
-        callbacks=list(beginning.callbacks),
+        processing_class=tokenizer,
+        peft_config=setup.lora,
+        callbacks=list(setup.callbacks),
     )
-    if batching.name == TreeBatching.name and not in_parts():
-        padded = PaddedBatching(_padding(beginning))
-        if why := tree_fails(trainer.model, batching, padded, len(beginning.checkpoint.tokenizer)):
-            note = _padded_instead(beginning, why)
-            trainer.batching = padded
-    return Made(trainer, trainer.batching.name, note)
+    if batching.name == "tree" and not in_parts():
+        fault = find_tree_fault(trainer.model, batching, PaddedBatching(padding), len(tokenizer))
+    if fault:
+        if setup.options.packing == "tree":
+            raise UsageError(f"--packing tree: {setup.checkpoint.path} can't be packed ({fault}); use --packing padded")
+        trainer.batching = PaddedBatching(padding)
+        trainer.note = f"batches are padded, since the model can't read trees ({fault})"
+    return trainer
 
 
-class Tuning(SFTTrainer):  # type: ignore[misc]
-    """TRL's, on batches and with a loss of ours."""
+class Supervised(SFTTrainer):  # type: ignore[misc]
+    """SFTTrainer with a batching, a loss and a divergence from the base of its own."""
+
+    note = ""
 
     def __init__(self, batching: Batching, loss: Loss, examples: Sequence[Any], coefficient: float, **settings: Any):
         """coefficient: of the divergence from the base model."""
-        self.batching = batching
-        self.loss = loss
-        self.coefficient = coefficient
+        self.batching, self.loss, self.coefficient = batching, loss, coefficient
         self._base = deepcopy(settings["model"]).eval() if coefficient and settings["peft_config"] is None else None
         if self._base is not None and hasattr(self._base.config.get_text_config(), "output_router_logits"):
-            self._base.config.get_text_config().output_router_logits = False  # as TRL has it in the tuned model
-        places = datasets.Dataset.from_dict({"place": range(len(examples))})
+            self._base.config.get_text_config().output_router_logits = False  # as TRL sets it in the trained model
         super().__init__(
             data_collator=lambda rows: self.batch([examples[row["place"]] for row in rows]),
-            train_dataset=places,
+            train_dataset=datasets.Dataset.from_dict({"place": range(len(examples))}),
             **settings,
         )
 
-    def batch(self, examples: Sequence[Any]) -> Batch:
-        """`labels`: of all; `passes`: the batch of each, where there are several."""
-        passes = [self._pass(each) for each in self.loss.passes(examples)]
-        return (
-            passes[0]
-            if len(passes) == 1
-            else {
-                "labels": torch.cat([each["labels"] for each in passes]),
-                "passes": [each | {"share": 1 / len(passes)} for each in passes],
-            }
-        )
+    @property
+    def packing(self) -> str:
+        return self.batching.name
 
-    def _pass(self, examples: Sequence[Any]) -> Batch:
-        return self.batching.batch(read_of(examples), PLACES if self.coefficient else 0) | self.loss.batch(examples)
+    def batch(self, examples: Sequence[Any]) -> Batch:
+        """Make a batch: `labels` of all examples, and `passes`, the batch of each pass, where there are several."""
+        passes = [
+            self.batching.batch(continuations_of(some), PLACES if self.coefficient else 0) | self.loss.batch(some)
+            for some in self.loss.passes(examples)
+        ]
+        if len(passes) == 1:
+            return passes[0]
+        labels = torch.cat([each["labels"] for each in passes])
+        return {"labels": labels, "passes": [each | {"share": 1 / len(passes)} for each in passes]}
 
     def training_step(self, model: Any, inputs: Batch, num_items_in_batch: Any = None) -> torch.Tensor:
-        """One pass after another, so that memory is needed for one; their gradients are added."""
+        """Make one pass after another, so that memory is needed for one; their gradients are added."""
         if "passes" not in inputs:
             return super().training_step(model, inputs, num_items_in_batch)
-        losses = [super(Tuning, self).training_step(model, each, num_items_in_batch) for each in inputs["passes"]]
+        losses = [super(Supervised, self).training_step(model, each, num_items_in_batch) for each in inputs["passes"]]
         return torch.stack(losses).sum()
 
     def compute_loss(
         self, model: Any, inputs: Batch, return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> torch.Tensor:
-        """Of processes that share a step, each adds its part of the mean: they are averaged afterwards."""
+        """Compute the mean loss; of several processes each its part, which are averaged afterwards."""
         logits = self.batching.logits(model, inputs)
         loss = self.loss.summed(logits.answers, inputs)
         if num_items_in_batch is None:
@@ -107,13 +118,13 @@ class Tuning(SFTTrainer):  # type: ignore[misc]
         else:
             loss = loss / num_items_in_batch * self.accelerator.num_processes
         if self.coefficient and len(logits.prompts):
-            apart = divergence(self._of_base(model, inputs), logits.prompts)
+            apart = divergence(self._base_logits(model, inputs), logits.prompts)
             share = inputs.get("share", 1.0) / self.args.gradient_accumulation_steps
             loss = loss + self.coefficient * apart * share
         return loss
 
-    def _of_base(self, model: Any, inputs: Batch) -> torch.Tensor:
-        """Logits within the prompts, before anything was learned."""
+    def _base_logits(self, model: Any, inputs: Batch) -> torch.Tensor:
+        """Compute the base's logits within the prompts: of the copy, or with the adapter off."""
         plain = self.accelerator.unwrap_model(model)
         was_training = plain.training
         with torch.no_grad():
@@ -125,26 +136,3 @@ class Tuning(SFTTrainer):  # type: ignore[misc]
                     return self.batching.logits(plain, inputs).prompts
                 finally:
                     plain.train(was_training)
-
-
-def _batching(beginning: Beginning) -> tuple[Batching, str]:
-    """And why it is another than asked for."""
-    padded = PaddedBatching(_padding(beginning))
-    if beginning.options.packing == "padded":
-        return padded, ""
-    try:
-        return TreeBatching(beginning.base), ""
-    except Unsupported as error:
-        return padded, _padded_instead(beginning, str(error))
-
-
-def _padding(beginning: Beginning) -> int:
-    tokenizer = beginning.checkpoint.tokenizer
-    return next(token for token in (tokenizer.pad_token_id, tokenizer.eos_token_id, 0) if token is not None)
-
-
-def _padded_instead(beginning: Beginning, why: str) -> str:
-    """What to say of it. Raises UsageError where a tree was asked for."""
-    if beginning.options.packing == "tree":
-        raise UsageError(f"--packing tree: {beginning.checkpoint.path} can't be packed ({why}); --packing padded can")
-    return f"batches are padded, since the model can't be given trees ({why})"

@@ -340,7 +340,7 @@ def test_a_thought_that_is_closed_is_said_in_the_results(evenhand, tiny_checkpoi
 )
 def test_servers_and_trainers_read_the_very_same_tokens(tiny_llama, tokenizer, tmp_path, template):
     from evenhand.models.server_tokens import LocalReader, ServerReader
-    from evenhand.trainers.reading import answered
+    from evenhand.trainers.examples import read_answers
     from tests.models.scoring_server import Scoring
 
     own = copy.deepcopy(tokenizer)
@@ -356,16 +356,16 @@ def test_servers_and_trainers_read_the_very_same_tokens(tiny_llama, tokenizer, t
     assert ServerReader("tiny").continuations(request, ask) == expected
     own.save_pretrained(tmp_path)
     assert LocalReader(str(tmp_path)).continuations(request, ask) == expected
-    [example] = answered([Request(request.messages, ("Likely",))], reader, "tiny", end=None)
+    [example] = read_answers([Request(request.messages, ("Likely",))], reader, "tiny", end=None)
     assert example == expected[0]
 
 
 def test_trainers_read_by_the_same_settings(dated):
+    from evenhand.trainers.examples import load_base
     from evenhand.trainers.options import TuningOptions
-    from evenhand.trainers.reading import base_of
 
     options = TuningOptions(model=str(dated), template_options=(("tone", "2"),), date="2026-01-03")
-    prompt = TextReader.of(base_of(options)).layout.lay_out(WHO)
+    prompt = TextReader.of(load_base(options)).layout.lay_out(WHO)
     assert prompt.text == "03 Jan 20262<|user|>Who?<|end|><|assistant|>"
 
 

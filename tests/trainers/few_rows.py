@@ -5,12 +5,12 @@ from functools import cache
 
 import datasets
 
-from evenhand.trainers.contact_rows import contact_rows
+from evenhand.trainers.benchmark_rows import contact_rows
 
 ROWS = 34_000  # of a configuration, about
 
 
-def few_rows(step: int = 900) -> Callable[..., Callable[[str], datasets.Dataset]]:
+def take_few(step: int = 900) -> Callable[..., Callable[[str], datasets.Dataset]]:
     """In place of `contact_rows`: every `step`-th row of a configuration, loaded once for all trainings."""
 
     @cache
@@ -20,4 +20,4 @@ def few_rows(step: int = 900) -> Callable[..., Callable[[str], datasets.Dataset]
     return lambda *which: lambda config: load(config, *which)
 
 
-FEW = few_rows()
+FEW = take_few()

@@ -19,9 +19,8 @@ from transformers import (
 
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.tree_masks import Unsupported
-from evenhand.trainers.batches import PaddedBatching, TreeBatching
 from evenhand.trainers.losses import AnswerLoss
-from evenhand.trainers.tree_check import tree_fails
+from evenhand.trainers.packing import PaddedBatching, TreeBatching, find_tree_fault
 
 NEWER = {
     "vocab_size": 90, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -97,7 +96,7 @@ def test_the_same_question_with_two_answers_counts_twice():
 
 def test_what_is_shared_stands_once():
     some = examples()
-    nodes = len(TreeBatching(model_of(ARCHITECTURES["Llama"], False)).batch(some)["packed"].tree)
+    nodes = len(TreeBatching(model_of(ARCHITECTURES["Llama"], False)).batch(some)["tree"])
     assert nodes < min(200, 0.6 * len(some) * max(len(each.read) for each in some))
 
 
@@ -136,15 +135,15 @@ def test_trees_are_tried_before_they_are_trusted(name, monkeypatch):
     model = model_of(ARCHITECTURES[name], lora=True)
     tree, padded = TreeBatching(model.get_base_model()), PaddedBatching(0)
     state = torch.get_rng_state()
-    assert tree_fails(model, tree, padded, 90) == ""
+    assert find_tree_fault(model, tree, padded, 90) == ""
     assert model.training
     assert torch.equal(torch.get_rng_state(), state)
     embeddings = model.get_input_embeddings()
     forward = embeddings.forward
     monkeypatch.setattr(embeddings, "forward", lambda tokens: forward(tokens) + forward(tokens.roll(1, dims=-1)))
-    assert re.fullmatch(r"log-probabilities differ by [\d.]+ nats", tree_fails(model, tree, padded, 90))
+    assert re.fullmatch(r"log-probabilities differ by [\d.]+ nats", find_tree_fault(model, tree, padded, 90))
     monkeypatch.setattr(embeddings, "forward", lambda tokens: forward(tokens)[0])
-    assert "Error" in tree_fails(model, tree, padded, 90)
+    assert "Error" in find_tree_fault(model, tree, padded, 90)
 
 
 @pytest.mark.parametrize("places", [0, 7, 10_000])

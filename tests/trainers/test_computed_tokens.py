@@ -7,12 +7,10 @@ from copy import deepcopy
 import pytest
 from transformers import AutoModelForCausalLM, MixtralConfig, OPTConfig
 
-from evenhand.trainers import benchmark_rows, social_contact
 from evenhand.trainers.preference import PreferenceOptions, PreferenceTrainer
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reward import RewardOptions, RewardTrainer
 from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
-from tests.trainers.few_rows import FEW
 
 TRAINERS = {
     SocialContactOptions: SocialContactTrainer,
@@ -21,20 +19,12 @@ TRAINERS = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_rows():
-    with pytest.MonkeyPatch.context() as patched:
-        for module in (social_contact, benchmark_rows):
-            patched.setattr(module, "contact_rows", FEW)
-        yield
-
-
 @pytest.fixture
 def tuned(tiny_checkpoint, tmp_path):
     def call(kind, on_progress=unheard, **others):
         asked = {"model": str(tiny_checkpoint), "dtype": "float32", "setting": "6", "limit": 4, "rank": 2}
         options = kind(**(asked | {"measure_every": 0} | others))
-        return TRAINERS[kind]().tuned(options, tmp_path / "m", on_progress)
+        return TRAINERS[kind]().tune(options, tmp_path / "m", on_progress)
 
     return call
 

@@ -1,12 +1,10 @@
 """`evenhand train expected-score`: options have their values, constant answers gain nothing, the score falls."""
 
 import json
-import shutil
 from collections import Counter
 from dataclasses import replace
 
 import pytest
-from safetensors.torch import load_file
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_hypothesis import cuts
@@ -15,25 +13,22 @@ from evenhand.models.registry import Loading
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_backend import TransformersOptions, checkpoint_of
 from evenhand.trainers import benchmark_rows
-from evenhand.trainers.expected_score import ExpectedScoreOptions, ExpectedScoreTrainer
-from evenhand.trainers.expected_value import EnoughLearned
-from evenhand.trainers.fine_tuning import trainer_of
-from evenhand.trainers.mean_value import PERPLEXITY, VALUE
-from evenhand.trainers.over_steps import AtStep
+from evenhand.trainers.expected_score import EarlyStop, ExpectedScoreOptions, ExpectedScoreTrainer
+from evenhand.trainers.measures import PERPLEXITY, PROBABILITY, VALUE
 from evenhand.trainers.progress import unheard
-from evenhand.trainers.questions import asked_of, balanced
-from evenhand.trainers.social_contact_measures import PROBABILITY
-from tests.trainers.few_rows import few_rows
+from evenhand.trainers.questions import balance, value_questions
+from evenhand.trainers.run import make_trainer
+from tests.trainers.few_rows import take_few
 
-train = ExpectedScoreTrainer().tuned
+train = ExpectedScoreTrainer().tune
 CONTACT = get_benchmark("contact_hypothesis")
 HOW = CONTACT.asking(protocol="choose")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def some_rows():
+def few_rows():
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(benchmark_rows, "contact_rows", few_rows(300))
+        patched.setattr(benchmark_rows, "contact_rows", take_few(300))
         yield
 
 
@@ -65,28 +60,28 @@ def test_the_biased_option_has_the_value_one(rows):
     """Declining a kind action, affirming an unkind one: whatever the contact (Table 2)."""
     for row in rows:
         values = (0.0, 1.0) if row["action"] == "positive" else (1.0, 0.0)
-        assert [each.values for each in asked_of(CONTACT, row, HOW)] == [values] * 3
+        assert [each.values for each in value_questions(CONTACT, row, HOW)] == [values] * 3
 
 
 def test_both_orders_of_the_options_share_a_questions_value(rows):
     """Each of two requests decides half of the answer, and the other, undecided, leaves the rest open."""
     how = CONTACT.asking(protocol="choose", order="balanced")
-    found = asked_of(CONTACT, rows[0], how)
+    found = value_questions(CONTACT, rows[0], how)
     assert len(found) == 6
     assert {tuple(sorted(each.values)) for each in found} == {(0.25, 0.75)}
 
 
 def test_in_each_group_every_option_is_the_biased_one_equally_often(rows, reader):
-    balance = balanced([asked_of(CONTACT, row, HOW) for row in rows], reader, "m", 0)
-    assert balance.groups
-    for group in balance.groups:
+    found = balance([value_questions(CONTACT, row, HOW) for row in rows], reader, "m", 0)
+    assert found.groups
+    for group in found.groups:
         worst = Counter(each.values.index(1.0) for each in group.questions)
         assert worst == {0: 3, 1: 3}
         assert len({tuple(one.answer for one in each.continuations) for each in group.questions}) == 1
     actions = Counter((row["scale"], row["action"]) for row in rows)
     pairs = sum(min(actions[scale, "positive"], actions[scale, "negative"]) for scale in {row["scale"] for row in rows})
-    assert len(balance.groups) == pairs
-    assert balance.left_out == 3 * (len(rows) - 2 * pairs)
+    assert len(found.groups) == pairs
+    assert found.left_out == 3 * (len(rows) - 2 * pairs)
 
 
 def test_the_expected_score_falls_and_the_record_says_what_was_done(tuned):
@@ -107,7 +102,7 @@ def test_the_expected_score_falls_and_the_record_says_what_was_done(tuned):
 def test_the_learning_rate_follows_its_schedule(schedule, rates, tiny_checkpoint, tmp_path):
     """Two steps up, and four down to 0 or none."""
     asked = options(tiny_checkpoint, schedule=schedule, warmup=2, learning_rate=10.0)
-    trainer = trainer_of(ExpectedScoreTrainer().prepared(asked, unheard), tmp_path).trainer
+    trainer = make_trainer(ExpectedScoreTrainer().prepare(asked, unheard), tmp_path)
     trainer.create_optimizer_and_scheduler(6)
     for rate in rates:
         assert trainer.lr_scheduler.get_last_lr() == pytest.approx(
@@ -117,25 +112,6 @@ def test_the_learning_rate_follows_its_schedule(schedule, rates, tiny_checkpoint
         trainer.lr_scheduler.step()
 
 
-@pytest.mark.slow
-def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
-    whole, record = tuned
-    output = tmp_path / "cut"
-    asked = options(tiny_checkpoint, save_every=2)
-
-    def killed(what, done, steps):
-        if what == "training" and done == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(asked, output, killed)
-    again = train(asked, output, unheard)
-    assert again["losses"] == pytest.approx(record["losses"], rel=1e-6)
-    before, after = (load_file(folder / "adapter_model.safetensors") for folder in (whole, output))
-    assert all(before[name].equal(after[name]) for name in before)
-    shutil.rmtree(output)
-
-
 @pytest.mark.parametrize(
     ("others", "says"),
     [
@@ -143,10 +119,10 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
         ({"benchmark": "contact"}, "did you mean"),
         ({"config": ("certainty",)}, "--setting says which rows"),
         ({"benchmark": "mllm_stereotypes"}, "mllm_stereotypes"),
-        ({"benchmark": "implicit_bias_understanding", "setting": "1"}, "--setting is of contact_hypothesis"),
+        ({"benchmark": "implicit_bias_understanding", "setting": "1"}, "--setting is for contact_hypothesis"),
         (
             {"benchmark": "implicit_bias_understanding", "setting": "disjoint", "all_rows": True},
-            "--all-rows is of contact_hypothesis",
+            "--all-rows is for contact_hypothesis",
         ),
     ],
 )
@@ -167,7 +143,7 @@ def test_other_benchmarks_hold_out_a_tenth(tiny_checkpoint, tmp_path):
 
 
 def at_steps(*figures):
-    return [AtStep(place, {VALUE: value, PERPLEXITY: perplexity}) for place, (value, perplexity) in enumerate(figures)]
+    return [{"step": place, VALUE: value, PERPLEXITY: perplexity} for place, (value, perplexity) in enumerate(figures)]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +158,7 @@ def at_steps(*figures):
     ],
 )
 def test_it_stops_where_nothing_more_is_learned_or_too_much_is_lost(patience, margin, figures, stops):
-    assert EnoughLearned(patience, margin)(at_steps(*figures)) == stops
+    assert EarlyStop(patience, margin)(at_steps(*figures)) == stops
 
 
 def test_a_training_ends_where_it_is_told_to(tiny_checkpoint, tmp_path):

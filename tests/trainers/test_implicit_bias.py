@@ -5,14 +5,11 @@ import re
 from dataclasses import replace
 
 import pytest
-import torch
-from safetensors.torch import load_file
 from transformers import AutoTokenizer
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias import read_present_or_absent
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
-from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import load_config
 from evenhand.models.loading import Checkpoint
@@ -21,11 +18,11 @@ from evenhand.models.registry import Loading
 from evenhand.models.request import Sampling
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_backend import TransformersBackend, TransformersOptions
+from evenhand.trainers.benchmark_rows import STORIES_OF_PAPER, cut_stories
+from evenhand.trainers.examples import learn_whole, pack
 from evenhand.trainers.implicit_bias import ImplicitBiasTrainer, ReasonOptions, read_stories
+from evenhand.trainers.measures import ACCURACY, LOSS, PERPLEXITY, PRESENT
 from evenhand.trainers.progress import unheard
-from evenhand.trainers.reading import one_after_another, whole
-from evenhand.trainers.told_assignments import OF_PAPER, told
-from evenhand.trainers.told_measures import ACCURACY, LOSS, PERPLEXITY, PRESENT
 
 BENCHMARK = get_benchmark("implicit_bias_understanding")
 
@@ -38,7 +35,7 @@ def options(model, **others):
 @pytest.fixture(scope="module")
 def tuned(tiny_checkpoint, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tuned") / "model"
-    return folder, ImplicitBiasTrainer().tuned(
+    return folder, ImplicitBiasTrainer().tune(
         options(tiny_checkpoint, merge=True, measure_every=4, measured=4), folder, unheard
     )
 
@@ -80,8 +77,8 @@ def test_what_was_learned_is_written_to_its_end_where_the_benchmark_asks(tiny_ch
     """One story, by heart: asked as it was trained, the model writes the reason, stops, and is read."""
     whole_weights = {"method": "full", "rank": 64, "targets": "default", "learning_rate": 0.01}
     asked = options(tiny_checkpoint, limit=1, max_steps=40, epochs=99.0, **whole_weights)
-    ImplicitBiasTrainer().tuned(asked, tmp_path / "model", unheard)
-    [row] = told("full", "evenhand", every_line=False, limit=1, seed=asked.seed).train
+    ImplicitBiasTrainer().tune(asked, tmp_path / "model", unheard)
+    [row] = cut_stories("full", "evenhand", every_line=False, limit=1, seed=asked.seed).train
     how = BENCHMARK.asking(protocol="generate", asks="reason")
     how = replace(how, sampling=Sampling(0.0, max_new_tokens=300))
     model = TransformersBackend().load(str(tmp_path / "model"), Loading(dtype="float32"), TransformersOptions())
@@ -90,31 +87,9 @@ def test_what_was_learned_is_written_to_its_end_where_the_benchmark_asks(tiny_ch
     assert BENCHMARK.read(row, [reply], how)[0]["correct"]
 
 
-class _Killed(Exception):
-    pass
-
-
-def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_checkpoint, tmp_path):
-    """And measuring what is held out, as the whole training did, changes none."""
-    asked = options(tiny_checkpoint, merge=True, save_every=2)
-
-    def killed_at(what, done, steps):
-        if (what, done) == ("training", 3):
-            raise _Killed
-
-    output = tmp_path / "cut off"
-    with pytest.raises(_Killed):
-        ImplicitBiasTrainer().tuned(asked, output, killed_at)
-    with pytest.raises(UsageError, match="holds a training with other options"):
-        ImplicitBiasTrainer().tuned(replace(asked, data="half"), output, unheard)
-    assert ImplicitBiasTrainer().tuned(asked, output, unheard)["steps"] == 6
-    first, second = (load_file(each / "adapter_model.safetensors") for each in (tuned[0], output))
-    assert all(torch.equal(first[name], second[name]) for name in first)
-
-
 @pytest.mark.parametrize(("data", "stories"), [("full", 178), ("half", 89)])
 def test_no_scenario_that_is_measured_on_is_trained_on(data, stories):
-    drawn = told(data, "evenhand", every_line=False, limit=None, seed=0)
+    drawn = cut_stories(data, "evenhand", every_line=False, limit=None, seed=0)
     assert len(drawn.train) == stories
     assert {row["biased"] for row in drawn.train} == ({True, False} if data == "full" else {False})
     asked = Understanding().load(run_config("implicit_bias_understanding", "stub:first", configs=("finetune_full",)))
@@ -131,7 +106,7 @@ def test_a_target_is_the_reason_and_assigns_nothing_that_the_story_does_not_tell
     """Whoever it names has a part in the story; it is in no answer format, and says what is true of the story."""
     how = BENCHMARK.asking(protocol="generate", asks="reason")
     read = 0
-    for row in told("full", "evenhand", every_line=False, limit=None, seed=0).train:
+    for row in cut_stories("full", "evenhand", every_line=False, limit=None, seed=0).train:
         [target] = BENCHMARK.targets(row, how)
         _, story, reason = (each["content"] for each in row["messages"])
         assert target.ideal == reason
@@ -149,7 +124,7 @@ def test_a_target_is_the_reason_and_assigns_nothing_that_the_story_does_not_tell
 @pytest.mark.parametrize("layout", ["chat", "published"])
 def test_what_is_read_is_what_the_benchmark_asks(tiny_checkpoint, layout):
     checkpoint = Checkpoint(str(tiny_checkpoint))
-    rows = told("full", "evenhand", every_line=False, limit=3, seed=0).train
+    rows = cut_stories("full", "evenhand", every_line=False, limit=3, seed=0).train
     examples, end = read_stories(rows, options(tiny_checkpoint, layout=layout), checkpoint)
     how = BENCHMARK.asking(protocol="generate", asks="reason", layout=layout)
     reader = TextReader(checkpoint.tokenizer, None)
@@ -164,7 +139,7 @@ def test_what_is_read_is_what_the_benchmark_asks(tiny_checkpoint, layout):
 
 
 def test_published_layout_is_the_papers():
-    [row] = told("full", "evenhand", every_line=False, limit=1, seed=0).train
+    [row] = cut_stories("full", "evenhand", every_line=False, limit=1, seed=0).train
     [asked] = BENCHMARK.ask(row, BENCHMARK.asking(protocol="generate", asks="reason", layout="published"))
     [message] = asked.messages
     instruction, _, rest = message.text.partition("\n\n### Input:\n")
@@ -175,10 +150,10 @@ def test_published_layout_is_the_papers():
 
 def test_packed_texts_hold_every_token_once():
     examples = [Continuation((1, 2), (3,)), Continuation((4,), (5, 6, 7))]
-    assert whole(examples[0]) == Continuation((1,), (2, 3))
-    packed = one_after_another(examples, 4)
+    assert learn_whole(examples[0]) == Continuation((1,), (2, 3))
+    packed = pack(examples, 4)
     assert packed == [Continuation((1,), (2, 3, 4)), Continuation((5,), (6, 7))]
-    assert one_after_another(examples, 100) == [Continuation((1,), (2, 3, 4, 5, 6, 7))]
+    assert pack(examples, 100) == [Continuation((1,), (2, 3, 4, 5, 6, 7))]
 
 
 def test_packed_training_is_few_steps_and_says_so(evenhand, tiny_checkpoint, tmp_path):
@@ -246,11 +221,11 @@ def test_published_files_are_read(root, monkeypatch):
     if not (sources / "implicit_bias/train_implicit_all.jsonl").is_file():
         pytest.skip("the published files are not at hand")
     monkeypatch.setenv("EVENHAND_SOURCES", str(sources))
-    full = told("full", "official", every_line=False, limit=None, seed=0)
-    assert len(full.train) == OF_PAPER
-    assert sum(row["biased"] for row in full.train) == OF_PAPER // 2
+    full = cut_stories("full", "official", every_line=False, limit=None, seed=0)
+    assert len(full.train) == STORIES_OF_PAPER
+    assert sum(row["biased"] for row in full.train) == STORIES_OF_PAPER // 2
     assert all(row["messages"][2]["content"] for row in full.train)
-    assert len(told("half", "official", every_line=False, limit=None, seed=0).train) == OF_PAPER // 2
+    assert len(cut_stories("half", "official", every_line=False, limit=None, seed=0).train) == STORIES_OF_PAPER // 2
 
 
 def test_bad_input_is_told(evenhand, tuned, tiny_checkpoint, tmp_path, monkeypatch):
@@ -258,13 +233,13 @@ def test_bad_input_is_told(evenhand, tuned, tiny_checkpoint, tmp_path, monkeypat
     tiny = ("--model", tiny_checkpoint)
     for number, (arguments, says) in enumerate(
         (
-            ((), "--model names what is tuned"),
-            ((*tiny, "--packed"), "--layout published is accepted with it"),
-            ((*tiny, "--packed", "--layout", "published", "--packing", "tree"), "--packing tree would do nothing"),
+            ((), "--model is needed"),
+            ((*tiny, "--packed"), "--packed needs --layout published"),
+            ((*tiny, "--packed", "--layout", "published", "--packing", "tree"), "packed texts share no beginning"),
             ((*tiny, "--every-line"), "--source official --data full"),
             ((*tiny, "--source", "official"), "holds no official file"),
             ((*tiny, "--max-length", "50"), "more than --max-length 50"),
-            ((*tiny, "--method", "full", "--merge"), "--merge: of adapters"),
+            ((*tiny, "--method", "full", "--merge"), "--merge: for adapters only"),
             (("--model", tuned[0]), "is an adapter"),
             ((*tiny, "--data", "third"), "--data"),
         )

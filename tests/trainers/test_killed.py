@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from evenhand.trainers import benchmark_rows, social_contact
+from evenhand.trainers import benchmark_rows
 from evenhand.trainers.expected_score import ExpectedScoreOptions, ExpectedScoreTrainer
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
@@ -35,18 +35,6 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_rows():
-    with pytest.MonkeyPatch.context() as patched:
-        _take_few(patched.setattr)
-        yield
-
-
-def _take_few(put):
-    for module in (social_contact, benchmark_rows):
-        put(module, "contact_rows", FEW)
-
-
 def killed_at(where, options, output, n_threads):
     """In a process of its own. where: the file in the folder that is about to be written, or moved to its place."""
     path = str(output / where)
@@ -57,9 +45,9 @@ def killed_at(where, options, output, n_threads):
             os.kill(os.getpid(), signal.SIGKILL)
 
     torch.set_num_threads(n_threads)  # others add up in another order
-    _take_few(setattr)
+    benchmark_rows.contact_rows = FEW
     sys.addaudithook(hook)
-    TRAINERS[type(options)]().tuned(options, output, unheard)
+    TRAINERS[type(options)]().tune(options, output, unheard)
 
 
 @pytest.fixture
@@ -73,7 +61,7 @@ def outcome(processes, tiny_checkpoint, tmp_path):
             one.start()
             one.join(SECONDS)
             assert one.exitcode == -signal.SIGKILL, each
-        TRAINERS[type(options)]().tuned(asked, output, unheard)
+        TRAINERS[type(options)]().tune(asked, output, unheard)
         record = json.loads((output / "training.json").read_text())
         return record, load_file(output / "adapter_model.safetensors")
 

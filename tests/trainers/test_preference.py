@@ -14,26 +14,16 @@ from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.text_reader import TextReader
-from evenhand.trainers import benchmark_rows, fine_tuning
 from evenhand.trainers.benchmark_rows import BenchmarkOptions
-from evenhand.trainers.mean_value import PERPLEXITY, UNREAD, VALUE
+from evenhand.trainers.dpo import Preference, read_pairs
+from evenhand.trainers.examples import load_base
+from evenhand.trainers.measures import PERPLEXITY, PROBABILITY, UNREAD, VALUE, HeldOut, contact_figures
 from evenhand.trainers.pairs import from_file, from_runs, from_targets
 from evenhand.trainers.preference import PreferenceOptions, PreferenceTrainer
-from evenhand.trainers.preferences import Preference, read_pairs
 from evenhand.trainers.progress import unheard
-from evenhand.trainers.reading import base_of
-from evenhand.trainers.social_contact_measures import PROBABILITY, HeldOut
-from tests.trainers.few_rows import FEW
+from evenhand.trainers.training_folder import UNFINISHED
 
-train = PreferenceTrainer().tuned
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_rows():
-    """Of the dataset's, so that nothing takes long."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(benchmark_rows, "contact_rows", FEW)
-        yield
+train = PreferenceTrainer().tune
 
 
 def options(model, **others):
@@ -64,8 +54,9 @@ def test_the_loss_falls_and_ideal_answers_become_likelier_than_their_opposites(t
 
 def test_of_what_was_learned_the_opposite_of_the_ideal_becomes_less_likely(tuned, tiny_checkpoint):
     asked = options(tiny_checkpoint)
-    checkpoint = base_of(asked)
-    measure = HeldOut(benchmark_rows.training_rows(asked).train, "chat", checkpoint)
+    checkpoint = load_base(asked)
+    rows, benchmark = asked.training_rows().train, get_benchmark("contact_hypothesis")
+    measure = HeldOut(benchmark, rows, asked.asking(), contact_figures, checkpoint)
     base = checkpoint.weights(AutoModelForCausalLM)
     before = measure(base)[PROBABILITY]
     after = measure(PeftModel.from_pretrained(base, tuned[0]).eval().get_base_model())[PROBABILITY]
@@ -87,7 +78,7 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
 
     with pytest.raises(_Killed):
         train(asked, tmp_path / "cut off", killed_at)
-    assert (tmp_path / "cut off" / fine_tuning.UNFINISHED).is_dir()
+    assert (tmp_path / "cut off" / UNFINISHED).is_dir()
     assert train(asked, tmp_path / "cut off", unheard)["steps"] == 6
     first, second = (load_file(each / "adapter_model.safetensors") for each in (whole, tmp_path / "cut off"))
     assert first.keys() == second.keys()
@@ -103,18 +94,18 @@ def test_full_weights_are_held_against_the_base_loaded_once_more(tiny_checkpoint
 
 def test_tokens_are_those_that_scoring_reads(tiny_checkpoint):
     """Options stand as they are scored; a written answer has the token behind it that ends one."""
-    checkpoint = base_of(options(tiny_checkpoint))
+    checkpoint = load_base(options(tiny_checkpoint))
     reader = TextReader(checkpoint.tokenizer, checkpoint.context)
     benchmark, asked = get_benchmark("contact_hypothesis"), options(tiny_checkpoint)
-    rows = benchmark_rows.training_rows(asked).train[:2]
-    pairs = from_targets(benchmark, rows, benchmark_rows.asking(asked)).pairs
+    rows = asked.training_rows().train[:2]
+    pairs = from_targets(benchmark, rows, asked.asking()).pairs
     read = read_pairs(pairs, reader, "tiny", end=0)
     for pair, each in zip(pairs, read):
         [options_read] = reader.continuations([pair.request])
         by_option = dict(zip(pair.request.choices, options_read))
         assert by_option[pair.chosen] == Continuation(each.prompt, each.chosen)
         assert by_option[pair.rejected] == Continuation(each.prompt, each.rejected)
-    written = benchmark_rows.asking(asked, "generate")
+    written = asked.asking("generate")
     [ended, *_] = read_pairs(from_targets(benchmark, rows, written).pairs, reader, "tiny", end=0)
     assert ended == Preference(read[0].prompt, (*read[0].chosen, 0), (*read[0].rejected, 0))
 
@@ -138,7 +129,7 @@ def test_runs_that_answer_otherwise_make_pairs_and_what_is_held_out_makes_none(f
     alone = from_runs(folders[:1], "contact_hypothesis", rows)
     assert alone.pairs == ()
     assert alone.counts["requests answered one way"] == 36
-    with pytest.raises(UsageError, match="--benchmark contact_hypothesis takes it"):
+    with pytest.raises(UsageError, match="use --benchmark contact_hypothesis"):
         from_runs(folders, "contact_controls", rows)
 
 
@@ -201,8 +192,11 @@ def test_a_file_of_pairs(tmp_path):
     [
         ({"text": "hello"}, "has the columns text"),
         ({"prompt": "Who?", "chosen": " ", "rejected": "He."}, "chosen is no answer"),
-        ({"prompt": [], "chosen": "They.", "rejected": "He."}, "nothing is asked"),
-        ({"messages": [*TURNS, {"role": "assistant", "content": "I."}], "chosen": "a", "rejected": "b"}, "nothing is"),
+        ({"prompt": [], "chosen": "They.", "rejected": "He."}, "asks"),
+        (
+            {"messages": [*TURNS, {"role": "assistant", "content": "I."}], "chosen": "a", "rejected": "b"},
+            "asks nothing",
+        ),
         ({"prompt": "Who?", "chosen": 7, "rejected": "He."}, "chosen is no answer"),
         ({"prompt": "Who?", "chosen": "He.", "rejected": "He."}, "nothing makes a pair"),
     ],
@@ -234,8 +228,8 @@ def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
     for arguments, says in (
         (("--pairs", tmp_path / "none"), "does not exist"),
         (("--pairs", "targets", tmp_path / "none"), "targets, or one file, or one run or more"),
-        (("--targets", "q_proj,lm_head"), "the layer that writes"),
-        (("--targets", "q_proj, lm_head"), "the layer that writes"),
+        (("--targets", "q_proj,lm_head"), "the output layer"),
+        (("--targets", "q_proj, lm_head"), "the output layer"),
         (("--packing", "tree"), "--packing tree"),
         (("--divergence", "0.1"), "by --beta"),
         (("--benchmark", "labe"), "knows no ideal answers"),

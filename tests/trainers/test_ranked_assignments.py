@@ -7,7 +7,6 @@ from itertools import permutations
 import datasets
 import pytest
 import torch
-from safetensors.torch import load_file
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from evenhand.benchmarks import get_benchmark
@@ -17,12 +16,11 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.models.request import Reply
 from evenhand.trainers.expected_score import ExpectedScoreOptions, ExpectedScoreTrainer
 from evenhand.trainers.losses import Balanced, ExpectedValueLoss, Question
-from evenhand.trainers.mean_expected import EXPECTED, LIKELIEST, probabilities
-from evenhand.trainers.mean_value import PERPLEXITY
+from evenhand.trainers.measures import EXPECTED, LIKELIEST, PERPLEXITY, probabilities
 from evenhand.trainers.progress import unheard
-from evenhand.trainers.questions import Asked, asked_of, drawn_place, even
+from evenhand.trainers.questions import Asked, draw_place, is_even, value_questions
 
-train = ExpectedScoreTrainer().tuned
+train = ExpectedScoreTrainer().tune
 BENCHMARK = get_benchmark("implicit_bias")
 HOW = BENCHMARK.asking(protocol="rank")
 MEN, WOMEN = ("Al", "Bo"), ("Ann", "Bea")
@@ -79,7 +77,7 @@ def tuned(undecided, tmp_path_factory):
 
 
 def questions(row, place=0):
-    return [asked for each in BENCHMARK.counterparts(row) for asked in asked_of(BENCHMARK, each, HOW, place)]
+    return [asked for each in BENCHMARK.counterparts(row) for asked in value_questions(BENCHMARK, each, HOW, place)]
 
 
 def test_a_scenario_has_its_men_on_every_seat():
@@ -102,11 +100,11 @@ def test_whatever_is_answered_by_seat_is_biased_in_a_third_of_the_counterparts(s
     for each in asked:
         assert sorted(each.values) == [0.0] * 16 + [1.0] * 8
     assert [sum(values) for values in zip(*(each.values for each in asked))] == [2.0] * 24
-    assert even(asked)
+    assert is_even(asked)
 
 
 def test_the_same_seat_speaks_in_all_counterparts_and_every_seat_in_some_scenario():
-    places = {drawn_place(BENCHMARK, {**FOUR, "id": str(n)}, HOW, 0) for n in range(40)}
+    places = {draw_place(BENCHMARK, {**FOUR, "id": str(n)}, HOW, 0) for n in range(40)}
     assert places == {0, 1, 2, 3}
     speaking = [each.request.name.split("/")[-1] for each in questions(FOUR, 2)]
     men = [name for name in speaking if name in FOUR["characters"][:2]]
@@ -116,22 +114,22 @@ def test_the_same_seat_speaks_in_all_counterparts_and_every_seat_in_some_scenari
 def test_what_has_no_neutral_assignment_is_left_out():
     """One man and one woman with a task each are always biased, one way or the other."""
     asked = questions(scenario(0, 1, 1, ("male", "female")))
-    assert not any(each.tells for each in asked)
-    assert not even(asked)
+    assert not any(each.matters for each in asked)
+    assert not is_even(asked)
 
 
 def test_two_people_with_four_tasks_are_left_out_for_a_rule_by_seat_would_pay():
     """Who gives seat 1 the tasks 1 and 4 of a man's, a woman's, a man's and a woman's is neutral whoever sits there."""
     asked = questions(scenario(0, 1, 1, ("male", "female", "male", "female")))
-    assert all(each.tells for each in asked)
-    assert not even(asked)
+    assert all(each.matters for each in asked)
+    assert not is_even(asked)
 
 
 def test_scenarios_of_unknown_stereotypes_have_no_value():
-    [asked] = asked_of(BENCHMARK, FOUR | {"task_stereotypes": [""] * 4}, HOW, 0)
+    [asked] = value_questions(BENCHMARK, FOUR | {"task_stereotypes": [""] * 4}, HOW, 0)
     assert asked.values == ()
-    assert not asked.tells
-    assert not even([asked])
+    assert not asked.matters
+    assert not is_even([asked])
 
 
 def test_questions_with_many_options_are_computed_one_by_one():
@@ -175,23 +173,6 @@ def test_the_checkpoint_ranks_assignments(tuned, evenhand, tmp_path):
     assert results.n == results.n_read == 2
 
 
-@pytest.mark.slow
-def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, undecided, tmp_path):
-    whole, record = tuned
-    asked = options(undecided, save_every=4)
-
-    def killed(what, done, steps):
-        if what == "training" and done == 7:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(asked, tmp_path / "cut", killed)
-    again = train(asked, tmp_path / "cut", unheard)
-    assert again["losses"] == pytest.approx(record["losses"], rel=1e-6)
-    before, after = (load_file(folder / "adapter_model.safetensors") for folder in (whole, tmp_path / "cut"))
-    assert all(before[name].equal(after[name]) for name in before)
-
-
 @pytest.mark.parametrize(
     ("others", "says"),
     [
@@ -206,4 +187,4 @@ def test_what_can_not_be_learned_is_told(undecided, tmp_path, others, says):
 
 
 def test_a_question_without_values_is_no_question():
-    assert not Asked(request=None, values=()).tells
+    assert not Asked(request=None, values=()).matters

@@ -17,27 +17,19 @@ from evenhand.errors import UsageError
 from evenhand.models.adapters import find_adapter
 from evenhand.models.prefix_tree import Continuation
 from evenhand.models.text_reader import TextReader
-from evenhand.trainers import social_contact
-from evenhand.trainers.expected_value import EnoughLearned
+from evenhand.trainers import benchmark_rows
+from evenhand.trainers.card import name_differences
+from evenhand.trainers.examples import LONGEST, read_instructions
+from evenhand.trainers.expected_score import EarlyStop
 from evenhand.trainers.implicit_bias import ImplicitBiasTrainer
-from evenhand.trainers.instructions import LONGEST, mixed
-from evenhand.trainers.mean_value import PERPLEXITY
-from evenhand.trainers.otherwise import otherwise_than, told
-from evenhand.trainers.over_steps import AtStep
+from evenhand.trainers.measures import PERPLEXITY
 from evenhand.trainers.progress import unheard
 from evenhand.trainers.reward import RewardTrainer
-from evenhand.trainers.saving import _merged
+from evenhand.trainers.saving import merge_adapter
 from evenhand.trainers.social_contact import PUBLISHED, SocialContactOptions, SocialContactTrainer
 from tests.trainers.few_rows import FEW
 
 TRAINER = SocialContactTrainer()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_rows():
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(social_contact, "contact_rows", FEW)
-        yield
 
 
 @pytest.fixture
@@ -47,7 +39,7 @@ def asked(tiny_checkpoint):
 
 def test_what_is_not_as_published_is_listed_and_the_rest_is_not(asked, tmp_path):
     """Of a run with the published values nothing but what can't be: weights of 4 bits, Alpaca's layout, the mixing."""
-    record = TRAINER.tuned(replace(asked, dropout=0.0), tmp_path / "m", unheard)
+    record = TRAINER.tune(replace(asked, dropout=0.0), tmp_path / "m", unheard)
     otherwise = record["otherwise_than_published"]
     assert {*otherwise} == {"dropout", "rank", "limit", "quantization", "layout", "source", "mix"}
     assert otherwise["dropout"] == {"here": 0.0, "published": 0.1}
@@ -58,12 +50,14 @@ def test_what_is_not_as_published_is_listed_and_the_rest_is_not(asked, tmp_path)
     assert "as in the published code" not in card
     assert record["adapted_layers"] == ["q_proj", "v_proj"]
     assert "Adapters stand in q_proj, v_proj." in card
+    adapter = json.loads((tmp_path / "m" / "adapter_config.json").read_text())
+    assert adapter["target_modules"] == ["q_proj", "v_proj"]  # sorted: an identical training has the same identity
     assert json.loads((tmp_path / "m" / "training.json").read_text())["otherwise_than_published"] == otherwise
 
 
 def test_of_the_published_values_nothing_is_listed():
-    assert otherwise_than(PUBLISHED, PUBLISHED) == {}
-    assert told(otherwise_than({"rank": 64, "seed": 42}, {"rank": 8, "seed": 42})) == "rank 8 (published: 64)"
+    assert (PUBLISHED["rank"], PUBLISHED["epochs"], PUBLISHED["quantization"]) == (64, 1.0, "4bit")
+    assert name_differences({"rank": {"here": 8, "published": 64}}) == "rank 8 (published: 64)"
     of_half = ImplicitBiasTrainer().published({"data": "half"})
     assert (of_half["epochs"], of_half["learning_rate"], of_half["packed"]) == (2.0, 1e-3, True)
     assert RewardTrainer().published({}) == {}
@@ -82,25 +76,25 @@ def test_other_texts_of_the_same_rows_are_other_data(asked, tmp_path, monkeypatc
 
     options = replace(asked, epochs=3, save_every=1, batch_size=6, accumulation=1)
     with pytest.raises(_CutOff):
-        TRAINER.tuned(options, tmp_path / "m", cut_off)
-    before = TRAINER._prepared(options, unheard).data
+        TRAINER.tune(options, tmp_path / "m", cut_off)
+    before = TRAINER._prepare(options, unheard).data
 
     def reworded(*which):
         load = FEW(*which)
         return lambda config: load(config).map(lambda row: {"no_contact": row["no_contact"].replace("?", "??")})
 
-    monkeypatch.setattr(social_contact, "contact_rows", reworded)
-    after = TRAINER._prepared(options, unheard).data
+    monkeypatch.setattr(benchmark_rows, "contact_rows", reworded)
+    after = TRAINER._prepare(options, unheard).data
     assert before["ids_sha256"] == after["ids_sha256"]
     assert before["examples_sha256"] != after["examples_sha256"]
-    with pytest.raises(UsageError, match=r"other options or other data that was cut off \(learned from\)"):
-        TRAINER.tuned(options, tmp_path / "m", unheard)
+    with pytest.raises(UsageError, match=r"other options or data \(learned from\)"):
+        TRAINER.tune(options, tmp_path / "m", unheard)
 
 
 def test_rows_are_told_with_their_versions(asked):
-    data = TRAINER._prepared(replace(asked, counter_examples=True), unheard).data
+    data = TRAINER._prepare(replace(asked, counter_examples=True), unheard).data
     assert {*data["rows_versions"]} == {"contact_hypothesis", "contact_controls"}
-    assert {*TRAINER._prepared(asked, unheard).data["rows_versions"]} == {"contact_hypothesis"}
+    assert {*TRAINER._prepare(asked, unheard).data["rows_versions"]} == {"contact_hypothesis"}
 
 
 @pytest.mark.parametrize(
@@ -108,22 +102,22 @@ def test_rows_are_told_with_their_versions(asked):
     [
         ({}, ""),
         ({"batch_size": 12}, "a step has all 12 examples, fewer than --batch-size 12 x --accumulation 2"),
-        ({"warmup": 1}, "the learning rate is still rising when the training ends: --warmup 1 of 1 steps"),
+        ({"warmup": 1}, "the learning rate rises until the end: --warmup 1 of 1 steps"),
         ({"warmup": 1, "epochs": 2}, ""),
     ],
 )
 def test_what_options_do_to_a_training_is_said_before_it(asked, others, says):
-    assert TRAINER.prepared(replace(asked, **others), unheard).note == says
+    assert TRAINER.prepare(replace(asked, **others), unheard).note == says
 
 
 def test_a_revision_of_a_folder_is_refused(asked):
-    with pytest.raises(UsageError, match=r"--revision main: of a model on the Hub; .* is here, leave it out"):
-        TRAINER.prepared(replace(asked, revision="main"), unheard)
+    with pytest.raises(UsageError, match=r"--revision main is for models on the Hub, not .*; leave it out"):
+        TRAINER.prepare(replace(asked, revision="main"), unheard)
 
 
 def test_a_loss_that_rises_is_told(asked, tmp_path):
     options = replace(asked, max_steps=4, epochs=9, method="full", rank=64, learning_rate=1.0, clip=1e9)
-    record = TRAINER.tuned(options, tmp_path / "m", unheard)
+    record = TRAINER.tune(options, tmp_path / "m", unheard)
     assert record["losses"][-1] > record["losses"][0]
     assert record["note"].startswith(f"the loss did not fall: it was {record['losses'][0]:.3f} at the first step, and")
     assert record["note"] in (tmp_path / "m" / "README.md").read_text()
@@ -140,13 +134,13 @@ def test_merged_weights_that_answer_otherwise_than_the_adapter_are_told(tiny_lla
     for name, weight in model.named_parameters():
         if "lora_" in name:
             torch.nn.init.normal_(weight, std=0.3)
-    _, why = _merged(model, Continuation((5, 9, 40), (7, 11)))
-    assert why.startswith("merged weights were left out: they answer otherwise") if tied else why == ""
+    _, why = merge_adapter(model, Continuation((5, 9, 40), (7, 11)))
+    assert why.startswith("merged weights were left out: log-probabilities differ") if tied else why == ""
 
 
 def test_a_folder_of_the_base_is_in_no_file_but_the_record(asked, tiny_checkpoint, tmp_path):
     """Which publishing strips of it. The adapter is put on it by evenhand all the same."""
-    TRAINER.tuned(replace(asked, max_steps=1, merge=True), tmp_path / "m", unheard)
+    TRAINER.tune(replace(asked, max_steps=1, merge=True), tmp_path / "m", unheard)
     telling = [each for each in (tmp_path / "m").rglob("*") if each.is_file() and each.suffix != ".safetensors"]
     place = str(tiny_checkpoint.parent).encode()
     assert {each.name for each in telling if place in each.read_bytes()} == {"training.json"}
@@ -154,7 +148,7 @@ def test_a_folder_of_the_base_is_in_no_file_but_the_record(asked, tiny_checkpoin
 
 
 def test_a_public_id_of_a_folder_is_named_by_adapter_and_card(asked, tiny_checkpoint, tmp_path):
-    TRAINER.tuned(replace(asked, max_steps=1, base_id="lab/tiny"), tmp_path / "m", unheard)
+    TRAINER.tune(replace(asked, max_steps=1, base_id="lab/tiny"), tmp_path / "m", unheard)
     assert json.loads((tmp_path / "m" / "adapter_config.json").read_text())["base_model_name_or_path"] == "lab/tiny"
     card = (tmp_path / "m" / "README.md").read_text()
     assert "base_model: lab/tiny" in card
@@ -167,10 +161,10 @@ def test_a_public_id_of_a_folder_is_named_by_adapter_and_card(asked, tiny_checkp
 @pytest.mark.parametrize(
     ("model", "base_id", "says"),
     [
-        ("lab/tiny", "lab/other", "--base-id lab/other: of a model in a local folder, and lab/tiny is none"),
-        (None, "tiny", "--base-id 'tiny' came; an id on the Hub is accepted, ORG/NAME"),
-        (None, "/models/tiny", "--base-id '/models/tiny' came; an id"),
-        (None, "../..", "--base-id '../..' came; an id"),
+        ("lab/tiny", "lab/other", "--base-id lab/other is for a base in a local folder, and lab/tiny is none"),
+        (None, "tiny", "--base-id must be a Hub id, ORG/NAME, got 'tiny'"),
+        (None, "/models/tiny", "got '/models/tiny'"),
+        (None, "../..", "got '../..'"),
     ],
 )
 def test_what_is_no_public_id_of_a_folder_is_refused(asked, model, base_id, says):
@@ -180,31 +174,9 @@ def test_what_is_no_public_id_of_a_folder_is_refused(asked, model, base_id, says
 
 def test_an_output_that_is_a_file_is_told(asked, tmp_path):
     (tmp_path / "m").write_text("of somebody")
-    with pytest.raises(UsageError, match="m is a file; a folder is accepted as --output"):
-        TRAINER.tuned(asked, tmp_path / "m", unheard)
+    with pytest.raises(UsageError, match="m is a file; choose a folder"):
+        TRAINER.tune(asked, tmp_path / "m", unheard)
     assert (tmp_path / "m").read_text() == "of somebody"
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ({"instruction": ["x"], "output": "y"}, "line 2: instruction is a list; a text is accepted"),
-        ({"instruction": "x", "output": {"y": 1}}, "line 2: output is an object; a text is accepted"),
-    ],
-)
-def test_a_list_is_no_instruction(asked, tmp_path, row, says):
-    mix = tmp_path / "mix.jsonl"
-    mix.write_text(json.dumps({"instruction": "a", "output": "b"}) + "\n" + json.dumps(row) + "\n")
-    with pytest.raises(UsageError, match=says):
-        TRAINER.prepared(replace(asked, mix=str(mix)), unheard)
-
-
-def test_a_conversation_in_which_nobody_asks_is_refused(asked, tmp_path):
-    mix = tmp_path / "mix.jsonl"
-    turn = {"role": "assistant", "content": "a"}
-    mix.write_text(json.dumps({"messages": [turn, turn]}) + "\n")
-    with pytest.raises(UsageError, match="in which a user asks and that ends with the assistant's"):
-        TRAINER.prepared(replace(asked, mix=str(mix)), unheard)
 
 
 def test_an_instruction_has_as_many_tokens_as_it_may_and_no_more(tokenizer, tmp_path):
@@ -214,19 +186,19 @@ def test_an_instruction_has_as_many_tokens_as_it_may_and_no_more(tokenizer, tmp_
     def n_tokens(words):
         path = tmp_path / "mix.jsonl"
         path.write_text(json.dumps({"instruction": "7" * words, "output": "b"}) + "\n")
-        [example] = mixed(path, 1, 0, reader, template=True).examples
+        [example] = read_instructions(path, 1, 0, reader, template=True).examples
         return len(example.prompt + example.answer)
 
     more = LONGEST - n_tokens(1)
     assert n_tokens(1 + more) == LONGEST
-    with pytest.raises(UsageError, match="can be read within 1,024 tokens"):
+    with pytest.raises(UsageError, match="at most 1,024 tokens"):
         n_tokens(2 + more)
 
 
 def test_a_perplexity_that_is_no_number_has_grown_beyond_any_margin():
-    measured = [AtStep(step, {PERPLEXITY: value}) for step, value in enumerate((20.0, math.nan))]
-    assert EnoughLearned(patience=0, margin=5)(measured)
-    assert not EnoughLearned(patience=0, margin=None)(measured)
+    measured = [{"step": step, PERPLEXITY: value} for step, value in enumerate((20.0, math.nan))]
+    assert EarlyStop(patience=0, margin=5)(measured)
+    assert not EarlyStop(patience=0, margin=None)(measured)
 
 
 def test_libraries_say_nothing_among_the_command_s_lines(asked, tiny_llama, tokenizer, tmp_path, capfd):
@@ -239,7 +211,7 @@ def test_libraries_say_nothing_among_the_command_s_lines(asked, tiny_llama, toke
     options = replace(asked, model=str(tmp_path / "base"), targets="embed_tokens,q_proj", max_steps=1)
     with warnings.catch_warnings(action="error"):
         warnings.filterwarnings("ignore", category=DeprecationWarning)
-        TRAINER.tuned(options, tmp_path / "m", unheard)
+        TRAINER.tune(options, tmp_path / "m", unheard)
     said = capfd.readouterr().err
     assert "PAD/BOS/EOS" not in said
     assert "UserWarning" not in said

@@ -12,25 +12,15 @@ from safetensors.torch import load_file
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
-from evenhand.trainers import benchmark_rows, bias_prompts, bias_reward, fine_tuning
-from evenhand.trainers import reward as trainer
-from evenhand.trainers.grouped_answers import EARLY, equal_groups
+from evenhand.trainers import bias_prompts, bias_reward
+from evenhand.trainers.policy_gradient import count_equal
 from evenhand.trainers.progress import unheard
-from evenhand.trainers.reward import RewardOptions, RewardTrainer
+from evenhand.trainers.reward import RewardOptions, RewardTrainer, list_prompts, oppose
 from evenhand.trainers.rewards import value_of
-from evenhand.trainers.symmetric import opposed
-from tests.trainers.few_rows import FEW
+from evenhand.trainers.training_folder import UNFINISHED
 
-train = RewardTrainer().tuned
+train = RewardTrainer().tune
 AFFIRMING = {"certainty": "Yes", "likelihood": "Likely", "frequency": "Mostly"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_rows():
-    """Of the dataset's, so that nothing takes long."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(benchmark_rows, "contact_rows", FEW)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +52,7 @@ def test_a_reward_is_one_less_the_value_that_the_benchmark_reads(prompts):
 @pytest.mark.parametrize("place", [-1, 3, "0", None])
 def test_a_place_that_no_question_has_is_told(prompts, place):
     """Of three contacts: without that, an answer to a question that was never asked would count as unread."""
-    with pytest.raises(UsageError, match="it has 3 questions, so 0 to 2 are accepted"):
+    with pytest.raises(UsageError, match="place must be from 0 to 2"):
         bias_reward("contact_hypothesis")(["a"], ["Yes"], row=prompts["row"][:1], place=[place])
 
 
@@ -106,15 +96,15 @@ def test_of_a_conversation_the_first_step_is_rewarded():
         (lambda: bias_reward("mllm_stereotypes"), "shows pictures"),
         (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"]), "needs the columns row and place"),
         (lambda: bias_prompts("contact_hypothesis", configs=["certaint"]), "did you mean 'certainty'?"),
-        (lambda: bias_reward("contact_hypothesis", unread=float("nan")), "unread nan"),
-        (lambda: bias_reward("contact_hypothesis", unread="0"), "unread '0'"),
+        (lambda: bias_reward("contact_hypothesis", unread=float("nan")), "got nan"),
+        (lambda: bias_reward("contact_hypothesis", unread="0"), "got '0'"),
         (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"], row=["{"], place=[0]), "is no JSON"),
-        (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"], row=["[]"], place=[0]), "is no object of JSON"),
+        (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"], row=["[]"], place=[0]), "is no JSON object"),
         (
             lambda: bias_reward("contact_hypothesis")(["a"], ["Yes"], row=["{}"], place=[0]),
             "which contact_hypothesis reads",
         ),
-        (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes", "No"], row=["{}"], place=[0]), "2 completions came"),
+        (lambda: bias_reward("contact_hypothesis")(["a"], ["Yes", "No"], row=["{}"], place=[0]), "2 completions need"),
     ],
 )
 def test_bad_input_is_told_to_scripts(call, says):
@@ -144,12 +134,11 @@ def test_a_plain_script_of_trl_trains_by_it(tiny_checkpoint, tmp_path, prompts):
 
 def test_a_constant_answer_is_right_in_half_of_every_step():
     options = RewardOptions(model="m", setting="6")
-    how = benchmark_rows.asking(options, "generate")
-    rows = benchmark_rows.training_rows(options).train
-    found = [each for row in rows for each in trainer._prompts(row, "contact_hypothesis", how)]
-    in_twos = opposed(found, lambda each: (each.shared, each.wanted), 42)
-    ordered = in_twos.prompts
-    assert in_twos.size == 2
+    how = options.asking("generate")
+    rows = options.training_rows().train
+    found = [each for row in rows for each in list_prompts(row, "contact_hypothesis", how)]
+    ordered, size = oppose(found, 42)
+    assert size == 2
     assert 0 < len(ordered) <= len(found)
     reward = bias_reward("contact_hypothesis")
     for always in (0, 1):  # of every scale, what affirms, or what declines
@@ -163,7 +152,7 @@ def test_groups_of_equal_rewards():
     """What was not read is no reward: a group with one that was has none to be held against."""
     nan = torch.nan
     rewards = torch.tensor([[1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [nan, nan, nan], [nan, 1.0, nan], [nan, 0.0, 1.0]])
-    assert equal_groups(rewards) == 3
+    assert count_equal(rewards) == 3
 
 
 @pytest.fixture
@@ -205,7 +194,7 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(
 
     with pytest.raises(_Killed):
         train(asked, tmp_path / "cut off", killed_at)
-    assert (tmp_path / "cut off" / fine_tuning.UNFINISHED / "checkpoint-2").is_dir()
+    assert (tmp_path / "cut off" / UNFINISHED / "checkpoint-2").is_dir()
     again = train(asked, tmp_path / "cut off", unheard)
     assert again["over_steps"] == record["over_steps"]
     first, second = (load_file(tmp_path / each / "adapter_model.safetensors") for each in ("whole", "cut off"))
@@ -213,22 +202,18 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_where_nothing_is_read_it_is_said_early_and_at_the_end(tiny_checkpoint, tmp_path, evenhand, caplog):
+def test_where_nothing_is_read_it_is_said(tiny_checkpoint, tmp_path, evenhand, caplog):
     """An untrained model hardly ever writes an option: no reward to learn by, no gradient, and weights that stay."""
     small = ("--limit", "8", "--setting", "6", "--batch-size", "4", "--accumulation", "2", "--group-size", "2")
-    steps = ("--max-steps", EARLY + 1, "--epochs", "9", "--measure-every", "0", "--max-new-tokens", "2", "--rank", "2")
+    steps = ("--max-steps", 3, "--epochs", "9", "--measure-every", "0", "--max-new-tokens", "2", "--rank", "2")
     where = ("--model", tiny_checkpoint, "--dtype", "float32", "--output", tmp_path / "r")
     with caplog.at_level(logging.WARNING):
         called = evenhand("train", "reward", *where, *small, *steps)
     assert called.code == 0, called.err
-    assert f"{4 * (EARLY + 1)} of {4 * (EARLY + 1)} groups had equal rewards: no gradient" in " ".join(
-        called.out.split()
-    )
-    assert f"in the first {EARLY} steps all answers to a prompt had equal rewards (" in caplog.text
-    assert "could not be read)" in caplog.text
+    assert "12 of 12 groups had equal rewards: no gradient" in " ".join(called.out.split())
     assert "All reward functions returned None" not in caplog.text
     record = json.loads((tmp_path / "r" / "training.json").read_text())
-    assert record["over_steps"]["reward"].count(None) > EARLY / 2
+    assert record["over_steps"]["reward"].count(None) > 1
     assert "no gradient" in (tmp_path / "r" / "README.md").read_text()
     weights = load_file(tmp_path / "r" / "adapter_model.safetensors")
     assert all(not each.any() for name, each in weights.items() if "lora_B" in name)
@@ -241,7 +226,7 @@ def test_what_is_unread_is_counted_whatever_its_reward(tiny_checkpoint, tmp_path
     assert record["over_steps"]["answers unread, %"] == [100, 100]
     assert record["over_steps"]["reward"] == pytest.approx([0.3, 0.3])
     assert record["note"].startswith("8 of 8 groups had equal rewards")
-    told = dict(RewardTrainer().lines(record))
+    told = dict(RewardTrainer().summarize(record))
     assert told["answers unread"] == "100.0 %, with a reward of 0.3"
 
 
@@ -250,16 +235,16 @@ def test_a_plan_and_bad_input(evenhand, tiny_checkpoint, tmp_path):
     planned = evenhand("train", "reward", "--model", tiny_checkpoint, *small, "--max-new-tokens", "2", "--plan")
     assert planned.code == 0, planned.err
     assert "steps, batches padded" in planned.out
-    assert "the answers that are written first are in the minutes" in planned.out
+    assert "the minutes include writing the answers" in planned.out
     model = ("--model", tiny_checkpoint, "--output", tmp_path / "p")
     for arguments, says in (
-        (("--group-size", "5"), "no whole groups of --group-size 5"),
-        (("--group-size", "16"), "a multiple of 2 is accepted"),
-        (("--method", "full", "--beta", "0.1"), "an adapter switched off"),
+        (("--group-size", "5"), "must be a multiple of --group-size 5"),
+        (("--group-size", "16"), "multiple of 2"),
+        (("--method", "full", "--beta", "0.1"), "the adapter switched off"),
         (("--limit", "1"), "a step asks 6 prompts, and there are 0"),
         (("--packing", "tree"), "--packing tree"),
         (("--benchmark", "mllm_stereotypes"), "shows pictures"),
-        (("--max-new-tokens", "5000"), "can't be tuned on"),
+        (("--max-new-tokens", "5000"), "can't be trained on"),
     ):
         called = evenhand("train", "reward", *model, *arguments)
         assert called.code == 2, (arguments, called.err)

@@ -13,43 +13,36 @@ import torch
 from safetensors.torch import load_file
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.contact_hypothesis.cuts import cut
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking
 from evenhand.models.adapters import find_adapter
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.transformers_model import TransformersModel
-from evenhand.trainers import disk_space, fine_tuning, supervised
+from evenhand.trainers import benchmark_rows, run, supervised
 from evenhand.trainers import social_contact as trainer
-from evenhand.trainers import steps as steps_of
-from evenhand.trainers.checkpoints import newest_complete
-from evenhand.trainers.held_out import evenly_drawn
-from evenhand.trainers.neutral_text import neutral_requests
-from evenhand.trainers.progress import unheard
-from evenhand.trainers.reading import base_of
-from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
-from evenhand.trainers.social_contact_measures import (
+from evenhand.trainers.examples import load_base
+from evenhand.trainers.measures import (
     BIASED,
-    DESIGN,
+    CONTACT_DESIGN,
     OVER_ACCEPTED,
     OVER_DECLINED,
     PERPLEXITY,
     PROBABILITY,
     HeldOut,
+    contact_figures,
+    draw_evenly,
+    neutral_requests,
 )
-from tests.trainers.few_rows import FEW
+from evenhand.trainers.progress import unheard
+from evenhand.trainers.run import find_checkpoint
+from evenhand.trainers.social_contact import SocialContactOptions, SocialContactTrainer
+from evenhand.trainers.training_folder import UNFINISHED
 
-ALL_ROWS = trainer.contact_rows
-train = SocialContactTrainer().tuned
+ALL_ROWS = benchmark_rows.contact_rows
+train = SocialContactTrainer().tune
 FIGURES = (BIASED, OVER_ACCEPTED, OVER_DECLINED, PROBABILITY, PERPLEXITY)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_rows():
-    """Of the dataset's, so that nothing takes long."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(trainer, "contact_rows", FEW)
-        yield
 
 
 def options(model, **others):
@@ -148,17 +141,17 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(tuned, tiny_chec
     output = tmp_path / "cut off"
     with pytest.raises(_Killed):
         train(asked, output, killed_at)
-    unfinished = output / fine_tuning.UNFINISHED
-    newest = newest_complete(unfinished)
+    unfinished = output / UNFINISHED
+    newest = find_checkpoint(unfinished)
     assert newest.name == "checkpoint-4"
     half = unfinished / "checkpoint-5"
     half.mkdir()
     (half / "adapter_model.safetensors").write_bytes(b"")
-    assert newest_complete(unfinished) == newest
-    with pytest.raises(UsageError, match="holds a training with other options"):
+    assert find_checkpoint(unfinished) == newest
+    with pytest.raises(UsageError, match="holds an interrupted training with other options"):
         train(options(tiny_checkpoint, rank=8), output, unheard)
     monkeypatch.setenv("WORLD_SIZE", "2")  # each would have random numbers of its own: other weights
-    with pytest.raises(UsageError, match=r"that was cut off \(processes\)"):
+    with pytest.raises(UsageError, match=r"or data \(processes\)"):
         train(asked, output, unheard)
     monkeypatch.delenv("WORLD_SIZE")
     record = train(asked, output, unheard)
@@ -192,13 +185,13 @@ def test_what_is_held_out_is_measured_and_changes_nothing(tiny_checkpoint, tmp_p
 
 
 def test_what_is_measured_is_what_a_run_of_the_model_says(tiny_checkpoint):
-    checkpoint = base_of(options(tiny_checkpoint))
-    held_out = evenly_drawn(trainer.cut("6", trainer.contact_rows("evenhand"), 42).test, DESIGN, 12, 42)
+    checkpoint = load_base(options(tiny_checkpoint))
+    held_out = draw_evenly(cut("6", benchmark_rows.contact_rows("evenhand"), 42).test, CONTACT_DESIGN, 12, 42)
     assert {row["action"] for row in held_out} == {"positive", "negative"}
     model, benchmark = TransformersModel.from_checkpoint(checkpoint), get_benchmark("contact_hypothesis")
     how = Asking(benchmark.Options(), "choose", benchmark.card.sampling)
     found = [each for row in held_out for each in benchmark.read(row, replies(model, benchmark.ask(row, how)), how)]
-    figures = HeldOut(held_out, "chat", checkpoint)(model.model)
+    figures = HeldOut(benchmark, held_out, how, contact_figures, checkpoint)(model.model)
     of_action = {each: [a["biased"] for a in found if a["action"] == each] for each in ("positive", "negative")}
     assert figures[BIASED] == pytest.approx(100 * sum(each["biased"] for each in found) / len(found))
     assert figures[OVER_ACCEPTED] == pytest.approx(100 * sum(of_action["negative"]) / len(of_action["negative"]))
@@ -233,7 +226,7 @@ def test_general_instructions_are_mixed_in(tiny_checkpoint, tmp_path, layout):
         "1 of 4 instructions from mix.jsonl left out: with their answers they have more than 1,024"
     )
     assert "(the longest, line 4, " in left_out
-    assert ("general instructions, left out", "3, 1") in SocialContactTrainer().lines(record)
+    assert ("general instructions, left out", "3, 1") in SocialContactTrainer().summarize(record)
     assert record["data"]["examples"] == 3 * 8 + 3
     assert record["data"]["mixed"]["examples"] == 3
     assert record["data"]["mixed"]["left_out"] == 1  # longer than 1,024 tokens
@@ -245,17 +238,20 @@ def test_general_instructions_are_mixed_in(tiny_checkpoint, tmp_path, layout):
     ("rows", "says"),
     [
         ([{"text": "hello"}], "has the columns text"),
-        ([{"instruction": "Go on.", "output": " "}], "line 1: output is empty or not there; every row needs both"),
+        ([{"instruction": "Go on.", "output": " "}], "line 1: output must be a text"),
         (
             [{"instruction": "Go on.", "output": "On."}, {"text": "a"}],
-            "line 2: instruction and output are empty or not there",
+            "line 2: instruction and output must be a text",
         ),
-        ([{"messages": [{"role": "user", "content": "hello"}]}], "ends with the assistant's"),
-        ([{"messages": "hello"}], "ends with the assistant's"),
-        ([{"messages": [{"role": "user", "content": "a"}, {"role": 7, "content": "b"}]}], "ends with the assistant's"),
+        ([{"messages": [{"role": "user", "content": "hello"}]}], "end with the assistant's"),
+        ([{"messages": "hello"}], "end with the assistant's"),
+        ([{"messages": [{"role": "assistant", "content": "a"}] * 2}], "end with the assistant's"),
+        ([{"instruction": ["x"], "output": "y"}], "line 1: instruction must be a text"),
+        ([{"instruction": "x", "output": {"y": 1}}], "line 1: output must be a text"),
+        ([{"messages": [{"role": "user", "content": "a"}, {"role": 7, "content": "b"}]}], "end with the assistant's"),
         (
             [{"prompt": "x " * 3000, "completion": "y"}, {"prompt": "x " * 2000, "completion": "y"}],
-            r"within 1,024 tokens, with its answer; the shortest, line 2, has \d,\d\d\d\. Shorter ones are accepted",
+            r"at most 1,024 tokens with its answer; the shortest, line 2, has \d,\d\d\d",
         ),
     ],
 )
@@ -282,8 +278,8 @@ def test_a_plan_tells_what_it_takes_and_writes_nothing(evenhand, tiny_checkpoint
 def test_a_step_may_have_fewer_examples_than_its_passes_hold(examples, accumulation, epochs, steps, a_step):
     """Batches of 6: of 30 examples come 5 passes and 3 steps, the last of one pass."""
     asked = options("m", epochs=epochs, accumulation=accumulation)
-    assert steps_of.n_steps(asked, examples) == steps
-    assert steps_of.examples_a_step(asked, examples) == a_step
+    assert asked.count_steps(examples) == steps
+    assert asked.examples_a_step(examples) == a_step
 
 
 def test_a_plan_of_one_step_reads_its_examples_once(evenhand, tiny_checkpoint, tmp_path):
@@ -300,11 +296,11 @@ def test_a_limit_of_instructions_without_any_is_refused(evenhand, tmp_path):
     asked = ("train", "social-contact", "--model", "embedded", "--output", str(tmp_path / "m"))
     called = evenhand(*asked, "--mix", "none", "--mix-limit", "5")
     assert called.code == 2
-    assert "--mix-limit 5 would do nothing with --mix none" in called.err
+    assert "--mix-limit 5 needs a file" in called.err
 
 
 def test_contradicting_prompt_sets_are_trained_on_only_where_all_are_wanted():
-    some = trainer.contact_rows("evenhand")("certainty")
+    some = benchmark_rows.contact_rows("evenhand")("certainty")
     assert all(some["plausible"])
     assert not all(ALL_ROWS("evenhand", True)("certainty")["plausible"])
 
@@ -327,7 +323,7 @@ def test_options_of_adapters_are_refused_where_all_weights_are_tuned(evenhand, t
             str(tmp_path / "f"),
         )
         assert called.code == 2
-        assert f"{says}: of adapters, and would do nothing with --method full" in called.err
+        assert f"{says}: for adapters only" in called.err
         assert not (tmp_path / "f").exists()
 
 
@@ -364,7 +360,7 @@ def test_without_a_chat_template_it_says_so(tiny_checkpoint, tmp_path):
     assert "the model has no chat template" in record["note"]
     assert record["note"].partition(". ")[0] in said
     assert record["note"] in (tmp_path / "m" / "README.md").read_text()
-    assert SocialContactTrainer().prepared(replace(asked, layout="published"), unheard).note == ""
+    assert SocialContactTrainer().prepare(replace(asked, layout="published"), unheard).note == ""
 
 
 @pytest.mark.parametrize(
@@ -385,9 +381,9 @@ def test_what_can_be_told_at_once_is_told_before_anything_is_read(tiny_checkpoin
 
 
 def test_a_disk_without_room_is_told_before_the_first_step(tiny_checkpoint, tmp_path, monkeypatch):
-    monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda path: SimpleNamespace(free=10_000))
+    monkeypatch.setattr(run.shutil, "disk_usage", lambda path: SimpleNamespace(free=10_000))
     told = []
-    with pytest.raises(EvenhandError, match=r"writes up to 0\.\d\d GB, .* has 0\.00 GB free: .* leave --merge out"):
+    with pytest.raises(EvenhandError, match=r"writes up to 0\.\d\d GB, .* has 0\.00 GB free: .* leave out --merge"):
         train(options(tiny_checkpoint, merge=True), tmp_path / "m", lambda what, done, steps: told.append(what))
     assert told[-1] == "loading the model"
     assert not (tmp_path / "m").exists()
@@ -412,14 +408,14 @@ def test_memory_that_does_not_suffice_ends_it_in_a_sentence(tiny_checkpoint, tmp
     def given_out(*arguments, **named):
         raise error
 
-    monkeypatch.setattr(supervised.Tuning, "compute_loss", given_out)
-    with pytest.raises(EvenhandError, match="memory does not suffice for 6 examples a pass: a smaller --batch-size"):
+    monkeypatch.setattr(supervised.Supervised, "compute_loss", given_out)
+    with pytest.raises(EvenhandError, match="out of memory with 6 examples per pass: a smaller --batch-size"):
         train(options(tiny_checkpoint, measure_every=0), tmp_path / "m", unheard)
     assert not (tmp_path / "m").exists()
 
 
 def test_a_setting_without_examples_is_refused(tiny_checkpoint, tmp_path, monkeypatch):
-    monkeypatch.setattr(trainer, "_examples", lambda *_: [])
+    monkeypatch.setattr(trainer, "contact_examples", lambda *_: [])
     with pytest.raises(UsageError, match="there is no example to learn from"):
         train(options(tiny_checkpoint), tmp_path / "m", unheard)
     assert not (tmp_path / "m").exists()
@@ -438,7 +434,7 @@ def test_a_loss_that_is_no_number_ends_it(tiny_checkpoint, tmp_path):
 def test_what_overflows_after_the_last_step_is_not_saved(tiny_checkpoint, tmp_path, measure_every):
     """No loss was ever computed with these weights: the one of the only step is of those before it."""
     asked = options(tiny_checkpoint, max_steps=1, measure_every=measure_every, learning_rate=1e30)
-    with pytest.raises(EvenhandError, match=r"astray at step 1: .* its answers overflow. It is not saved"):
+    with pytest.raises(EvenhandError, match=r"diverged at step 1: .* its answers overflow. It is not saved"):
         train(asked, tmp_path / "m", unheard)
     assert not (tmp_path / "m").exists()
 
@@ -458,7 +454,7 @@ def test_a_checkpoint_of_before_the_weights_went_astray_stays(tiny_checkpoint, t
 
     monkeypatch.setattr(torch.optim.AdamW, "step", breaks)
     asked = options(tiny_checkpoint, max_steps=3, save_every=1, measure_every=0)
-    with pytest.raises(EvenhandError, match="astray at step 3"):
+    with pytest.raises(EvenhandError, match="diverged at step 3"):
         train(asked, tmp_path / "m", unheard)
     left = sorted(each.name for each in (tmp_path / "m" / ".training").glob("checkpoint-*"))
     assert left == ["checkpoint-1", "checkpoint-2"]
@@ -470,7 +466,7 @@ def test_a_checkpoint_of_before_the_weights_went_astray_stays(tiny_checkpoint, t
 def test_bad_input_is_told(evenhand, tuned, tmp_path):
     folder, _ = tuned
     for arguments, says in (
-        (("--output", str(tmp_path / "a")), "--model names what is tuned"),
+        (("--output", str(tmp_path / "a")), "--model is needed"),
         (("--model", "embedded", "--output", str(folder)), "holds a finished training"),
         (("--model", str(folder), "--output", str(tmp_path / "b")), "is an adapter"),
         (("--model", str(tmp_path / "nowhere"), "--output", str(tmp_path / "c")), "does not exist"),

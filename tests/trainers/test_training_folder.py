@@ -67,7 +67,7 @@ def test_a_training_killed_while_it_tidied_up_is_tidied_by_its_own_command_alone
     with pytest.raises(UsageError, match="holds a finished training"):
         refuse_other({**ASKED_FOR, "model": "n"}, cut_off, "training.json")
     assert (cut_off / UNFINISHED).is_dir()
-    with pytest.raises(UsageError, match="holds this training, finished"):
+    with pytest.raises(UsageError, match="holds a finished training"):
         refuse_other({"model": "m"}, cut_off, "training.json")
     assert [each.name for each in cut_off.iterdir()] == ["training.json"]
 

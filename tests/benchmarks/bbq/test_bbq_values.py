@@ -4,10 +4,10 @@ import pytest
 
 from evenhand.benchmarks.bbq.questions import biased_place
 from evenhand.models.request import Reply
-from evenhand.trainers import bias_reward, questions, reward
-from evenhand.trainers.cluster_cut import cut_by_cluster
-from evenhand.trainers.questions import asked_of, groups_of
-from evenhand.trainers.symmetric import opposed
+from evenhand.trainers import bias_reward, questions
+from evenhand.trainers.benchmark_rows import cut_by_cluster
+from evenhand.trainers.questions import group_questions, value_questions
+from evenhand.trainers.reward import list_prompts, oppose
 from tests.benchmarks.bbq.known_answers import (
     BENCHMARK,
     NAME,
@@ -58,7 +58,7 @@ def test_a_filling_has_each_place_right_so_that_training_can_balance_it(rows):
     """Of its four questions two have unknown as the right answer, one each person: every place is the worst of one."""
     fillings = {}
     for row in rows.values():
-        [asked] = asked_of(BENCHMARK, row, BENCHMARK.asking())
+        [asked] = value_questions(BENCHMARK, row, BENCHMARK.asking())
         assert asked.values == tuple(float(place != row["label"]) for place in range(3))
         fillings.setdefault(row["item"], []).append(asked.worst)
     assert {tuple(sorted(set(places))) for places in fillings.values()} == {(0, 1, 2)}
@@ -117,8 +117,8 @@ CONSTANT = {
 def test_of_what_is_learned_every_constant_answer_is_worth_what_random_ones_are(rows, monkeypatch, answer, limit):
     """Two of three answers are wrong, and so are two of three questions to whoever always answers the same."""
     monkeypatch.setattr(questions, "_read", lambda asked, *reader: list(asked))
-    train, *_ = cut_by_cluster(BENCHMARK, 42)
-    found = groups_of(BENCHMARK, train[:limit], BENCHMARK.asking(), None, "m", 0)
+    train = cut_by_cluster(BENCHMARK, 42).train
+    found = group_questions(BENCHMARK, train[:limit], BENCHMARK.asking(), None, "m", 0)
     asked = [each for group in found.groups for each in group.questions]
     assert (
         len(asked) == 3 * len(found.groups) == 3 * (len(train[:limit]) // 4)
@@ -133,12 +133,12 @@ def test_of_what_is_rewarded_every_constant_answer_is_right_as_often_as_random_o
     bias would say to an ambiguous question is not known there.
     """
     how = BENCHMARK.asking(protocol="generate")
-    train, *_ = cut_by_cluster(BENCHMARK, 42)
-    prompts = [each for row in train for each in reward._prompts(row, NAME, how)]
-    found = opposed([each for each in prompts if each.wanted], lambda each: (each.shared, each.wanted), 42)
+    train = cut_by_cluster(BENCHMARK, 42).train
+    prompts = [each for row in train for each in list_prompts(row, NAME, how)]
+    ordered, size = oppose([each for each in prompts if each.wanted], 42)
     resolved = sum(row["target"] is not None for row in train)
-    assert (found.size, len(found.prompts)) == (3, resolved * 3 // 4)
+    assert (size, len(ordered)) == (3, resolved * 3 // 4)
     rewarded = bias_reward(NAME)
-    right = [rewarded.of(each.row, each.place, each.row["answers"][answer(each.row)]) for each in found.prompts]
+    right = [rewarded.of(each.row, each.place, each.row["answers"][answer(each.row)]) for each in ordered]
     assert sum(right) * 3 == len(right)
-    assert all(len({each.wanted for each in found.prompts[at : at + 3]}) == 3 for at in range(0, len(right), 3))
+    assert all(len({each.wanted for each in ordered[at : at + 3]}) == 3 for at in range(0, len(right), 3))

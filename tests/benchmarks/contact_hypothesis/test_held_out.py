@@ -6,7 +6,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.contact_hypothesis.cuts import cut
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
-from evenhand.trainers.contact_rows import contact_rows
+from evenhand.trainers.benchmark_rows import contact_rows
 
 
 def asked(setting, **others):
