@@ -21,8 +21,9 @@ from evenhand.benchmarks.mllm_stereotypes.persona_making import (
     GENERATED,
     KEPT,
     PEOPLE,
-    Made,
-    Wanted,
+    Count,
+    ImageSettings,
+    list_warnings,
     make_persona_images,
 )
 from evenhand.benchmarks.mllm_stereotypes.persona_models import (
@@ -34,14 +35,25 @@ from evenhand.benchmarks.mllm_stereotypes.persona_models import (
 )
 from evenhand.command_line import ScriptHelp, whole
 from evenhand.progress import ProgressBar
-from evenhand.report.tables import print_table
+from evenhand.report.tables import Cell, Table, count, print_table
 
 
 def main() -> None:
     options = parse()
-    made = generate("generate_persona_images", lambda bar: make(options, bar))
-    print_table(made.table(), Console(width=128))
-    for warning in made.warnings():
+    settings, counts = generate("generate_persona_images", lambda bar: make(options, bar))
+    rows = (
+        (
+            Cell(each.trait),
+            count(each.painted),
+            Cell("not counted") if each.with_persons is None else count(each.with_persons),
+            *(count(n) for n in (each.qualified, each.kept, each.withheld)),
+        )
+        for each in counts
+    )
+    columns = ("trait", "painted", "with persons", "qualified", "kept", "withheld")
+    note = f"Qualified: {PEOPLE[settings.people]}. Withheld: by the painter's safety checker."
+    print_table(Table("Persona images", columns, tuple(rows), note), Console(width=128))
+    for warning in list_warnings(counts, settings):
         print(f"Warning: {warning}", file=sys.stderr)
 
 
@@ -64,17 +76,17 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def make(options: argparse.Namespace, bar: ProgressBar) -> Made:
-    wanted = Wanted(tuple(options.traits), options.generate, options.keep, options.people, options.seed)
+def make(options: argparse.Namespace, bar: ProgressBar) -> tuple[ImageSettings, list[Count]]:
+    settings = ImageSettings(tuple(options.traits), options.generate, options.keep, options.people, options.seed)
     detector = None
-    if wanted.people != "any":
+    if settings.people != "any":
         detector = TransformersDetector.from_pretrained(
             options.detector, revision=options.detector_revision, threshold=options.threshold
         )
     painter = DiffusersPainter.from_pretrained(
         options.painter, revision=options.painter_revision, dtype=options.dtype, steps=options.steps
     )
-    return make_persona_images(wanted, painter, detector, options.output, on_progress=bar.update)
+    return settings, make_persona_images(settings, painter, detector, options.output, on_progress=bar.update)
 
 
 if __name__ == "__main__":

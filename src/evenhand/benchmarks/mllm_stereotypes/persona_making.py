@@ -1,8 +1,8 @@
 """Paint pictures of persona traits, count the persons in each, and keep some (Jiang et al., section 4).
 
-The folder of a run holds config.json, images.csv, and a folder for each trait. A picture is saved in `not_kept` inside
-its trait's folder and moved out when it is chosen: a trait's folder holds chosen pictures only, and none before the
-trait is finished. Whoever needs the space can delete `not_kept` of a finished trait.
+The output folder holds config.json, images.csv, and a folder for each trait with the pictures that were chosen. All
+others are in `not_kept` inside it, as all are until the trait is finished. `not_kept` of a finished trait can be
+deleted.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import io
 import os
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -25,7 +26,7 @@ from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
-from evenhand.report.tables import Cell, Table, count, csv_text
+from evenhand.report.tables import csv_text
 from evenhand.whole_files import explained, write_whole
 
 GENERATED, KEPT = 400, 200  # of each trait (section 4)
@@ -39,17 +40,16 @@ PEOPLE: dict[People, str] = {
     "any": "all pictures",
 }
 COLUMNS = ("trait", "file", "number", "seed", "prompt", "persons_found", "kept", "painter", "detector")
-"""Of images.csv. file: empty for a picture that the painter withheld. persons_found: empty without a detector. kept:
-empty until the trait is finished."""
-_KEPT = {"true": True, "false": False, "": None}
+"""Of images.csv, which has the pictures of finished traits. file: empty for a picture that the painter withheld.
+persons_found: empty without a detector."""
 
 OnProgress = Callable[[int, Step], None]
 """Called with the number of pictures in all, for each picture; one that had to be painted counts as replied."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is painted and kept. generate, keep: pictures of each trait. Raises UsageError for what can't be had."""
+class ImageSettings:
+    """What to paint and keep. generate, keep: pictures of each trait. Raises UsageError for impossible settings."""
 
     traits: tuple[str, ...] = TRAITS
     generate: int = GENERATED
@@ -68,21 +68,7 @@ class Wanted:
             )
 
 
-class Picture(NamedTuple):
-    """What is known of a picture. persons: None where none were counted. kept: None until the trait is finished."""
-
-    withheld: bool
-    persons: int | None
-    kept: bool | None
-
-    def qualifies(self, people: People) -> bool:
-        if people == "any":
-            return not self.withheld
-        return self.persons is not None and (self.persons == 0) == (people == "none")
-
-
-@dataclass(frozen=True)
-class Count:
+class Count(NamedTuple):
     """Numbers of a trait's pictures. with_persons: None without a detector."""
 
     trait: str
@@ -93,191 +79,145 @@ class Count:
     kept: int
 
 
-@dataclass(frozen=True)
-class Made:
-    """What the folder holds now, by trait."""
-
-    wanted: Wanted
-    counts: tuple[Count, ...]
-
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(
-            f"{each.trait}: {each.kept:,} of {each.painted:,} pictures are kept, not {self.wanted.keep:,}, since no "
-            f"more qualify ({PEOPLE[self.wanted.people]} do)"
-            for each in self.counts
-            if each.kept < self.wanted.keep
-        )
-
-    def table(self) -> Table:
-        rows = []
-        for each in self.counts:
-            persons = Cell("not counted") if each.with_persons is None else count(each.with_persons)
-            rows.append((Cell(each.trait), count(each.painted), persons, count(each.qualified), count(each.kept)))
-        withheld = sum(each.withheld for each in self.counts)
-        note = f"Qualified are {PEOPLE[self.wanted.people]}."
-        note += f" Withheld by the painter's safety checker: {withheld:,}." if withheld else ""
-        return Table("Persona images", ("trait", "painted", "with persons", "qualified", "kept"), tuple(rows), note)
-
-
 def derive_picture_seed(seed: int, trait: str, number: int) -> int:
     """Derive each picture's own seed, whatever the other traits and wherever a run was interrupted."""
     return derive_seed(seed, f"persona_images/{trait}/{number}", agent="painter")
 
 
-def choose(pictures: Mapping[int, Picture], people: People, keep: int, seed: int, trait: str) -> frozenset[int]:
-    """Draw `keep` of the pictures that qualify, by number, or take all if they are fewer."""
-    qualified = sorted(number for number, picture in pictures.items() if picture.qualifies(people))
+def choose_pictures(numbers: Sequence[int], keep: int, seed: int, trait: str) -> list[int]:
+    """Draw `keep` of the numbers of the pictures that qualify, or take all if they are fewer."""
     rng = random.Random(derive_seed(seed, f"persona_images/{trait}", agent="choice"))
-    return frozenset(rng.sample(qualified, min(keep, len(qualified))))
+    return rng.sample(numbers, min(keep, len(numbers)))
 
 
 def make_persona_images(
-    wanted: Wanted, painter: Painter, detector: Detector | None, output: Path, on_progress: OnProgress | None = None
-) -> Made:
+    settings: ImageSettings,
+    painter: Painter,
+    detector: Detector | None,
+    output: Path,
+    on_progress: OnProgress | None = None,
+) -> list[Count]:
     """Paint, count persons, choose, and leave a folder for each trait in `output`; an interrupted run resumes.
 
     The same `output` takes further traits with the same settings. detector: not needed for people "any".
     Raises UsageError for a folder of other settings, or without a detector where one is needed; EvenhandError where no
     picture of a trait qualifies (the other traits are finished), and for failures on the way.
     """
-    if wanted.people == "any":
+    if settings.people == "any":
         detector = None
     elif detector is None:
-        raise UsageError(f"people {wanted.people!r} needs a detector; 'any' does without")
-    maker = _Maker(wanted, painter, detector, output, on_progress or (lambda pictures, step: None))
+        raise UsageError(f"people {settings.people!r} needs a detector; 'any' does without")
+    maker = _Maker(settings, painter, detector, output, on_progress or (lambda pictures, step: None))
     with RunFolder.begin(output, maker):
-        maker.pictures = read_table(output)
-        made = Made(wanted, tuple(map(maker.make_trait, wanted.traits)))
-    if none := [each for each in made.counts if not each.kept]:
+        counts = [maker.make_trait(trait) for trait in settings.traits]
+    if none := [each for each in counts if not each.kept]:
         painted = sum(each.painted for each in none)
         raise EvenhandError(
             f"none of the {painted:,} pictures of {', '.join(each.trait for each in none)} qualifies: only "
-            f"{PEOPLE[wanted.people]} do. Generate more of these --traits, or choose by other --people or another "
+            f"{PEOPLE[settings.people]} do. Generate more of these --traits, or choose by other --people or another "
             f"--threshold, in another --output; these pictures, and those of other traits, are in {output}"
         )
-    return made
+    return counts
 
 
-def read_table(folder: Path) -> dict[tuple[str, int], Picture]:
-    """Read images.csv by trait and number; empty before it is written. Raises EvenhandError for a damaged one."""
-    path = folder / "images.csv"
-    if not path.is_file():
-        return {}
-    try:
-        table = pd.read_csv(path, dtype=str, na_filter=False)
-        if tuple(table.columns) != COLUMNS:
-            raise ValueError(f"its columns are not {', '.join(COLUMNS)}")
-        return {
-            (row["trait"], int(row["number"])): Picture(
-                not row["file"], int(row["persons_found"]) if row["persons_found"] else None, _KEPT[row["kept"]]
+def list_warnings(counts: Sequence[Count], settings: ImageSettings) -> Iterator[str]:
+    """Warn of traits of which fewer pictures are kept than wanted."""
+    for each in counts:
+        if each.kept < settings.keep:
+            yield (
+                f"{each.trait}: {each.kept:,} of {each.painted:,} pictures are kept, not {settings.keep:,}, since no "
+                f"more qualify ({PEOPLE[settings.people]} do)"
             )
-            for row in table.to_dict("records")
-            if row["trait"] in TRAITS
-        }
-    except (OSError, ValueError, KeyError) as error:
-        raise EvenhandError(
-            f"{path} can't be read ({error}). Remove it and run the same command again: pictures in the folder are not "
-            "painted again"
-        ) from error
 
 
 @dataclass
 class _Maker:
-    wanted: Wanted
+    settings: ImageSettings
     painter: Painter
     detector: Detector | None
     folder: Path
     on_progress: OnProgress
-    pictures: dict[tuple[str, int], Picture] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return what must be the same where a run resumes: the settings other than its traits."""
-        return {name: getattr(self.wanted, name) for name in ("generate", "keep", "people", "seed")} | {
+        return {name: getattr(self.settings, name) for name in ("generate", "keep", "people", "seed")} | {
             "painter": self.painter.identity,
             "detector": self.detector.identity if self.detector else None,
         }
 
     def make_trait(self, trait: str) -> Count:
-        """Paint what is missing, and choose."""
-        numbers = range(1, self.wanted.generate + 1)
-        for number in numbers:
-            painted = False
-            known = self.pictures.get((trait, number))
-            # What was not kept may have been deleted; what was kept is painted again.
-            if known is None or (known.kept is not False and self._find(trait, number) is None):
-                self.pictures[trait, number], painted = self._make_picture(trait, number)
-                self._write_table()
-            self.on_progress(len(self.wanted.traits) * len(numbers), Step(finished=1, replied=int(painted)))
-        found = {number: self.pictures[trait, number] for number in numbers}
-        chosen = choose(found, self.wanted.people, self.wanted.keep, self.wanted.seed, trait)
-        for number, picture in found.items():
-            self._move(trait, number, number in chosen)
-            self.pictures[trait, number] = picture._replace(kept=number in chosen)
-        self._write_table()
+        """Paint the pictures of a trait and choose some, unless images.csv lists them and all that were kept exist."""
+        path = self.folder / "images.csv"
+        table = pd.read_csv(path, dtype=str, na_filter=False) if path.is_file() else pd.DataFrame(columns=COLUMNS)
+        rows = table[table["trait"] == trait]
+        kept = rows.loc[rows["kept"] == "true", "file"]
+        if len(rows) and all((self.folder / file).is_file() for file in kept):
+            self._report(finished=len(rows))
+        else:
+            rows = self._paint_trait(trait)
+            table = pd.concat([table[table["trait"] != trait], rows])
+            table = table.sort_values("trait", key=lambda traits: traits.map(TRAITS.index), kind="stable")
+            write_whole(path, csv_text(COLUMNS, table[list(COLUMNS)].to_numpy().tolist()))
         return Count(
             trait,
-            painted=len(numbers),
-            withheld=sum(picture.withheld for picture in found.values()),
-            with_persons=None if self.detector is None else sum(bool(picture.persons) for picture in found.values()),
-            qualified=sum(picture.qualifies(self.wanted.people) for picture in found.values()),
-            kept=len(chosen),
+            painted=len(rows),
+            withheld=int((rows["file"] == "").sum()),
+            with_persons=int((~rows["persons_found"].isin(["", "0"])).sum()) if self.detector else None,
+            qualified=len(self._select_qualified(rows)),
+            kept=int((rows["kept"] == "true").sum()),
         )
 
-    def _make_picture(self, trait: str, number: int) -> tuple[Picture, bool]:
-        """Return what is known of a picture, and whether it had to be painted."""
-        try:
-            path = self._find(trait, number)
-            image = None if path is None else decode(path)
-        except PictureError:  # a damaged file
-            image = None
-        is_new = image is None
-        if image is None:
-            image = self.painter.paint(PROMPTS[trait].text, derive_picture_seed(self.wanted.seed, trait, number))
-            if image is None:
-                return Picture(withheld=True, persons=None, kept=False), True
-            image = image.convert("RGB")
-            self._save(trait, number, image)
-        return Picture(False, self.detector.persons(image) if self.detector else None, kept=None), is_new
+    def _paint_trait(self, trait: str) -> pd.DataFrame:
+        """Paint what is missing, choose, and move the chosen pictures. Returns rows of images.csv."""
+        seed, prompt = self.settings.seed, PROMPTS[trait].text
+        rows = []
+        for number in range(1, self.settings.generate + 1):
+            own_seed = derive_picture_seed(seed, trait, number)
+            image = found = self._find_picture(trait, number)
+            if image is None and (image := self.painter.paint(prompt, own_seed)) is not None:
+                image = image.convert("RGB")
+                self._save_picture(trait, number, image)
+            persons = self.detector.persons(image) if self.detector and image else ""
+            file = self._name_file(trait, number, kept=False) if image else ""
+            detector = self.detector.identity if self.detector else ""
+            row = (trait, file, number, own_seed, prompt, persons, "false", self.painter.identity, detector)
+            rows.append([str(cell) for cell in row])
+            self._report(finished=1, replied=int(found is None))
+        table = pd.DataFrame(rows, columns=COLUMNS)
+        numbers = [int(number) for number in self._select_qualified(table)["number"]]
+        for number in choose_pictures(numbers, self.settings.keep, seed, trait):
+            source, place = (self.folder / self._name_file(trait, number, kept) for kept in (False, True))
+            with explained(place):
+                if source.is_file():  # else it is there already
+                    os.replace(source, place)
+            table.loc[number - 1, ["file", "kept"]] = [self._name_file(trait, number, kept=True), "true"]
+        return table
 
-    def _name_file(self, trait: str, number: int, kept: bool | None) -> str:
+    def _select_qualified(self, rows: pd.DataFrame) -> pd.DataFrame:
+        if self.settings.people == "any":
+            return rows[rows["file"] != ""]
+        found = rows["persons_found"]
+        return rows[found == "0" if self.settings.people == "none" else ~found.isin(["", "0"])]
+
+    def _report(self, finished: int, replied: int = 0) -> None:
+        total = len(self.settings.traits) * self.settings.generate
+        self.on_progress(total, Step(finished=finished, replied=replied))
+
+    def _name_file(self, trait: str, number: int, kept: bool) -> str:
         """Return "Art_Lover/0001.png", or "Art_Lover/not_kept/0001.png"."""
         return "/".join([name_folder(trait), *([] if kept else [NOT_KEPT]), f"{number:04d}.png"])
 
-    def _find(self, trait: str, number: int) -> Path | None:
-        places = (self.folder / self._name_file(trait, number, kept) for kept in (True, False))
-        return next(filter(Path.is_file, places), None)
+    def _find_picture(self, trait: str, number: int) -> Image.Image | None:
+        """Return a picture that an earlier run left, unless it is damaged."""
+        for kept in (False, True):
+            with suppress(PictureError):
+                return decode(self.folder / self._name_file(trait, number, kept))
+        return None
 
-    def _save(self, trait: str, number: int, image: Image.Image) -> None:
+    def _save_picture(self, trait: str, number: int, image: Image.Image) -> None:
         content = io.BytesIO()
         image.save(content, "PNG")
-        path = self.folder / self._name_file(trait, number, kept=None)
+        path = self.folder / self._name_file(trait, number, kept=False)
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content.getvalue())
-
-    def _move(self, trait: str, number: int, kept: bool) -> None:
-        """Move a picture to its place, unless it is there or was deleted."""
-        place, other = (self.folder / self._name_file(trait, number, each) for each in (kept, not kept))
-        with explained(place):
-            if other.is_file():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(other, place)
-
-    def _write_table(self) -> None:
-        """Write all traits' rows, also of traits that this run was not asked for."""
-        lines = []
-        for trait, number in sorted(self.pictures, key=lambda key: (TRAITS.index(key[0]), key[1])):
-            withheld, persons, kept = self.pictures[trait, number]
-            cells = {
-                "trait": trait,
-                "file": "" if withheld else self._name_file(trait, number, kept),
-                "number": number,
-                "seed": derive_picture_seed(self.wanted.seed, trait, number),
-                "prompt": PROMPTS[trait].text,
-                "persons_found": "" if persons is None else persons,
-                "kept": "" if kept is None else str(kept).lower(),
-                "painter": self.painter.identity,
-                "detector": self.detector.identity if self.detector else "",
-            }
-            lines.append([str(cells[name]) for name in COLUMNS])
-        write_whole(self.folder / "images.csv", csv_text(COLUMNS, lines))

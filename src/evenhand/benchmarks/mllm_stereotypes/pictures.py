@@ -1,11 +1,12 @@
-"""Picture files: decode them safely, list folders of them, put two side by side."""
+"""Picture files: decode them safely, list folders of them, and put two side by side."""
 
 from __future__ import annotations
 
 import io
 import os
 import warnings
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import PIL.Image
@@ -23,19 +24,16 @@ MAX_RATIO = 4  # of the longer side to the shorter
 HEIGHT = 200  # pixels: UTKFace's cropped faces are 200 × 200, and so are spliced as they are
 MAX_HEIGHT = 2048
 
-FAULTS: Mapping[str, str] = {
-    "missing": "not there",
-    "size": "a picture too large, or too narrow",
-    "broken": "a picture that can't be decoded",
-}
-"""Why a picture can't be used: the values of `PictureError.reason`, in words."""
+BROKEN = "a picture that can't be decoded"
+TOO_LARGE = "a picture too large, or too narrow"
+NO_PICTURE = "no picture, by the ending of its name"
 
 _AS_STORED = (b"\x89PNG", b"\xff\xd8")  # the first bytes of PNG and JPEG, which all models take
 _NAMED, _LONGEST = 3, 80  # examples in a message, and characters of each
 
 
 class PictureError(UsageError):
-    """A picture that can't be used. reason: one of FAULTS."""
+    """A picture that can't be used. reason: why, in words, for a count of such pictures."""
 
     def __init__(self, path: Path, reason: str, what: str) -> None:
         super().__init__(f"{path} {what}; replace the file, or take it away")
@@ -48,24 +46,26 @@ def decode(path: Path) -> PIL.Image.Image:
     Raises PictureError for a file that is missing, not JPEG, PNG, GIF or BMP, damaged, or larger than the limits above.
     """
     if not os.path.isfile(path):  # not a pipe, which would block
-        raise PictureError(path, "missing", "is not there, or no ordinary file")
+        raise PictureError(path, "not there", "is not there, or no ordinary file")
     try:
         if os.path.getsize(path) > MAX_BYTES:
-            raise PictureError(path, "size", f"has more than {MAX_BYTES:,} bytes")
+            raise PictureError(path, TOO_LARGE, f"has more than {MAX_BYTES:,} bytes")
         with warnings.catch_warnings(action="ignore"), PIL.Image.open(path, formats=FORMATS) as image:
             width, height = image.size
             if width * height > MAX_PIXELS or max(width, height) > MAX_RATIO * min(width, height):
                 limits = f"up to {MAX_PIXELS:,} in all are accepted, with sides up to {MAX_RATIO} to 1"
-                raise PictureError(path, "size", f"has {width:,} × {height:,} pixels; {limits}")
+                raise PictureError(path, TOO_LARGE, f"has {width:,} × {height:,} pixels; {limits}")
             image.verify()
         return decoded(Image(path.read_bytes()))
     except PictureError:
         raise
     except PIL.Image.DecompressionBombError as error:
-        raise PictureError(path, "size", f"is too large: {error}") from error
+        raise PictureError(path, TOO_LARGE, f"is too large: {error}") from error
     except Exception as error:  # decoders raise nearly anything on damaged bytes
         formats = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-        raise PictureError(path, "broken", f"can't be decoded: a whole {formats} picture is accepted") from error
+        raise PictureError(
+            path, "a picture that can't be decoded", f"can't be decoded: a whole {formats} picture is accepted"
+        ) from error
 
 
 def find_fault(path: Path) -> str | None:
@@ -150,9 +150,9 @@ def list_folder(folder: Path, accepted: str) -> list[str]:
         raise kind(f"can't list {folder}: {getattr(error, 'strerror', None) or error}; {accepted}") from error
 
 
-def describe_left_out(left_out: Mapping[str, int], reasons: Mapping[str, str]) -> str:
-    """Return "a picture that can't be decoded: 3; not there: 1"."""
-    return "; ".join(f"{words}: {left_out[reason]:,}" for reason, words in reasons.items() if left_out.get(reason))
+def describe_left_out(reasons: Iterable[str]) -> str:
+    """Return "a picture that can't be decoded: 3; not there: 1", from the reason for each file."""
+    return "; ".join(f"{reason}: {n:,}" for reason, n in sorted(Counter(reasons).items()))
 
 
 def list_some(names: Collection[str]) -> str:

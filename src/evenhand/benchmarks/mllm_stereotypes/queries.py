@@ -16,8 +16,7 @@ from typing import get_args
 
 import datasets
 
-from evenhand.benchmarks.mllm_stereotypes.face_pairs import Row, draw_pairs, make_rows
-from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
+from evenhand.benchmarks.mllm_stereotypes.faces import Row, draw_pairs, make_rows, read_faces
 from evenhand.benchmarks.mllm_stereotypes.options import (
     CONFIGS,
     DATASET,
@@ -143,13 +142,13 @@ def _build_face_rows(
 ) -> tuple[Iterable[Row], tuple[str, ...]]:
     attribute: Attribute = "gender" if config.endswith("gender") else "race"
     path = PLACEHOLDERS if folder == REHEARSAL else typed_path(folder)
-    faces = read_faces(path, None if table is None else typed_path(table))
-    rehearsal = any(face.path.read_bytes() in _read_placeholders() for face in faces.records)
+    faces, notes = read_faces(path, None if table is None else typed_path(table))
+    rehearsal = any(face.path.read_bytes() in _read_placeholders() for face in faces)
     rows = [
         {**row, "id": _make_id(row, "scenario", "instance", "pair"), "rehearsal": rehearsal}
         for row in make_rows(draw_pairs(faces, attribute, seed, limit), _load_prompts(config))
     ]
-    return rows, (*faces.sentences(), *((REHEARSAL_NOTE,) if rehearsal else ()))
+    return rows, (*notes, *((REHEARSAL_NOTE,) if rehearsal else ()))
 
 
 @cache
@@ -188,11 +187,8 @@ def _build_persona_rows(
         drawn = load_dataset(DATASET, "persona_images", split=SPLIT).cast_column("image", datasets.Image(decode=False))
         pictures = [(row["instance"], row["id"], row["image"]) for row in drawn]
     else:
-        found = read_persona_images(typed_path(folder))
-        notes = found.sentences()
-        pictures = [
-            (each.trait, each.file, {"path": str(each.path.absolute()), "bytes": None}) for each in found.records
-        ]
+        images, notes = read_persona_images(typed_path(folder))
+        pictures = [(each.trait, each.file, {"path": str(each.path.absolute()), "bytes": None}) for each in images]
     rows = (
         row
         for prompt in _load_prompts(config)
