@@ -7,12 +7,14 @@ the percentages. Affirming a positive action or declining a negative one is unbi
 import numpy as np
 
 from evenhand.answers.short_answers import Option, read_option
-from evenhand.statistics.columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
+from evenhand.statistics.columns import coded, codes_of, columns_of, distinct, numbers, paired, refuse_other_length
 from evenhand.statistics.crossed import balanced, errors, influences
 from evenhand.statistics.resampling import (
     N_RESAMPLES,
     about_clusters,
+    about_intervals,
     n_clusters_of,
+    nest,
     ratio,
     refuse_n_resamples,
     words,
@@ -47,18 +49,9 @@ def is_biased(polarity, action):
 
 
 def contact_bias(
-    predictions,
-    scales,
-    contacts,
-    actions,
-    clusters=None,
-    strata=None,
-    crossed=None,
-    pairs=None,
-    probabilities=None,
-    by=None,
-    n_resamples=N_RESAMPLES,
-):
+    predictions, scales, contacts, actions, clusters=None, strata=None, crossed=None, pairs=None, probabilities=None,
+    by=None, n_resamples=N_RESAMPLES,
+):  # fmt: skip
     """The metric's result (keys: see the card) for parallel columns of n rows.
 
     predictions: answer texts; scales, contacts, actions: values of OPTIONS, CONTACTS, ACTIONS.
@@ -81,9 +74,9 @@ class _Rows:
 
     def __init__(self, predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities):
         n = len(predictions)
-        self.scale = _codes_of(scales, tuple(OPTIONS), "scale", n)
-        self.contact = _codes_of(contacts, CONTACTS, "contact", n)
-        action = self.action = _codes_of(actions, ACTIONS, "action", n)
+        self.scale = codes_of(scales, tuple(OPTIONS), "scale", n)
+        self.contact = codes_of(contacts, CONTACTS, "contact", n)
+        action = self.action = codes_of(actions, ACTIONS, "action", n)
         self.polarity = _polarities(predictions, self.scale)
         self.read = self.polarity != UNREAD
         declining_is_biased = action == ACTIONS.index("positive")
@@ -129,14 +122,7 @@ class _Rows:
         if self.cluster is not None:
             result |= n_clusters_of(self.cluster[chosen], self.read[chosen])
             intervals = result["intervals"] = self._intervals(sums, *design)
-            without = [
-                words(f"{key} ({name})")
-                for key, ends in intervals.items()
-                for name, (low, _) in ends.items()
-                if np.isnan(low) and not np.isnan(points[key][name])
-            ]
-            if without:
-                notes.append(f"no interval, for too few clusters hold answers to count for: {', '.join(without)}")
+            notes += about_intervals(intervals, points)
             notes += about_clusters(result["n_clusters"])
         return result
 
@@ -223,9 +209,8 @@ class _Rows:
 
     def _headline(self, sums):
         """Figures from summed parts (…, parts): {key: {name: array (…)}}, percent or points."""
-        figures = {}
-        for (key, name), (part, whole) in self._ratios(sums).items():
-            figures.setdefault(key, {})[name] = 100 * ratio(part, whole)
+        ratios = self._ratios(sums)
+        figures = nest(ratios, (100 * ratio(part, whole) for part, whole in ratios.values()))
         if self.pair is None:
             percentage = figures["biased_percentage"]
             figures["contact_effect"] = {name: percentage[name] - percentage["no_contact"] for name in EFFECTS}
@@ -254,7 +239,7 @@ class _Rows:
         found = errors(moved, wholes, clusters, crossed, strata, within)
         signed = np.array([key == "contact_effect" for key, _ in layout])
         ends = np.where(signed[:, None], found.interval_between(figures, -1, 1), found.interval_of_shares(figures))
-        return _nested(layout, 100 * ends)
+        return nest(layout, (100 * ends).tolist())
 
     def _constant_answer(self, chosen, notes):
         """Per scale that occurs: whether one polarity has at least CONSTANT_SHARE of the read answers."""
@@ -275,27 +260,11 @@ class _Rows:
         return constant
 
 
-def _nested(layout, ends):
-    nested = {}
-    for (key, name), (low, high) in zip(layout, ends):
-        nested.setdefault(key, {})[name] = [float(low), float(high)]
-    return nested
-
-
 def _refuse_clusters_of_several_strata(clusters, strata):
     stratum = np.zeros(int(clusters.max(initial=-1)) + 1, dtype=np.int64)
     stratum[clusters] = strata
     if np.any(stratum[clusters] != strata):
         raise ValueError("strata: a cluster lies in more than one stratum; all its rows need the same one")
-
-
-def _codes_of(values, accepted, name, n):
-    """Codes into `accepted`; ValueError names what came and what is accepted."""
-    codes, names = coded(values, name, n)
-    unknown = [value for value in names if value not in accepted]
-    if unknown:
-        raise ValueError(f"unknown {name} {unknown[0]!r}; accepted: {', '.join(accepted)}")
-    return np.array([accepted.index(value) for value in names], dtype=np.int64)[codes]
 
 
 def _polarities(predictions, scale):

@@ -16,11 +16,10 @@ from evenhand.benchmarks.implicit_bias.interaction import read_json_assignment
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_claim, read_present_or_absent
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
 from evenhand.benchmarks.labe.texts import read_texts
+from evenhand.benchmarks.mllm_stereotypes.boxes import read_box
 from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
+from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_side, read_social_term
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.language_agency.sentences import split_as_published, split_sentences
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer

@@ -21,7 +21,7 @@ from PIL import Image, ImageOps
 from evenhand.benchmarks.mllm_stereotypes import pictures
 from evenhand.benchmarks.mllm_stereotypes.faces import Face, draw_pairs, make_rows, read_faces
 from evenhand.benchmarks.mllm_stereotypes.options import GROUPS
-from evenhand.benchmarks.mllm_stereotypes.pictures import HEIGHT, Splicer
+from evenhand.benchmarks.mllm_stereotypes.pictures import splice
 from evenhand.errors import EvenhandError, UsageError
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)
@@ -390,10 +390,6 @@ def picture(tmp_path):
     return call
 
 
-def splice(left, right, height=HEIGHT):
-    return Splicer(height).png(left, right)
-
-
 def test_both_have_the_same_height_and_keep_their_shapes(picture):
     """40 × 80 and 60 × 30, at 20 pixels: 10 and 40 wide."""
     left, right = picture(encoded(size=(40, 80))), picture(encoded(size=(60, 30), colour=BLUE))
@@ -513,13 +509,6 @@ def test_damage_is_refused_or_survived(tmp_path_factory, kind, place, byte):
     except UsageError:
         return
     assert pixels(spliced).height == 16
-
-
-@pytest.mark.parametrize("height", [0, -5, 2049])
-def test_heights_beyond_the_limits_are_refused(picture, height):
-    path = picture(encoded())
-    with pytest.raises(UsageError, match=f"between 1 and 2048 pixels, got {height}"):
-        splice(path, path, height=height)
 
 
 # Rows

@@ -636,7 +636,7 @@ def test_a_detector_that_can_not_be_loaded_says_why(yolos, damage):
 
 @pytest.mark.parametrize("load", [DiffusersPainter.from_pretrained, TransformersDetector.from_pretrained])
 def test_a_folder_that_is_not_there_is_no_hub_id(load):
-    with pytest.raises(ModelError, match=r"(painter|detector) folder '\./none' does not exist"):
+    with pytest.raises(ModelError, match=r"could not load (painter|detector) '\./none'"):
         load("./none")
 
 

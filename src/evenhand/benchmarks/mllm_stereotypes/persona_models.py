@@ -74,7 +74,7 @@ class DiffusersPainter:
         """
         if steps is not None and steps < 1:
             raise UsageError(f"steps must be 1 or more, got {steps}")
-        path = _find_checkpoint(name, "painter")
+        path = _find_checkpoint(name)
         try:
             from diffusers import AutoPipelineForText2Image
         except (ImportError, RuntimeError) as error:  # RuntimeError: it doesn't fit the other libraries
@@ -137,7 +137,7 @@ class TransformersDetector:
         """
         if not 0 < threshold <= 1:
             raise UsageError(f"threshold must be a probability above 0, got {threshold}")
-        path = _find_checkpoint(name, "detector")
+        path = _find_checkpoint(name)
         with explained(f"load detector {name!r}", _DETECTORS):
             revision = commit_of(path, revision) or revision
             processor = loaded(AutoImageProcessor, path, revision=revision)
@@ -157,14 +157,10 @@ class TransformersDetector:
         return int((is_person & (found["scores"].cpu() >= self.threshold)).sum())
 
 
-def _find_checkpoint(name: str, kind: str) -> str:
-    """Return a local folder's path, or the Hub id. Raises ModelError for the path of a folder that doesn't exist."""
+def _find_checkpoint(name: str) -> str:
+    """Return a local folder's path, or the Hub id."""
     path = typed_path(name)
-    if path.is_dir():
-        return str(path)
-    if name.startswith((".", "/", "~")):
-        raise ModelError(f"{kind} folder {name!r} does not exist; accepted: a Hub id, or a local folder")
-    return name
+    return str(path) if path.is_dir() else name
 
 
 def _find_device() -> str:

@@ -30,7 +30,7 @@ from evenhand.benchmarks.mllm_stereotypes.options import (
     Order,
 )
 from evenhand.benchmarks.mllm_stereotypes.persona_images import read_persona_images
-from evenhand.benchmarks.mllm_stereotypes.pictures import Splicer
+from evenhand.benchmarks.mllm_stereotypes.pictures import splice
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.library import DATASETS, fingerprint, load_dataset
@@ -159,10 +159,9 @@ def _read_placeholders() -> frozenset[bytes]:
 
 def _splice(rows: Iterable[Row]) -> Iterator[Row]:
     """Add the spliced pictures, stored once each in the cache of datasets, however many prompts show them."""
-    splicer = Splicer()
     folder = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(DATASETS / DATASET)}" / "pictures"
     for row in rows:
-        png = splicer.png(Path(str(row["left"])), Path(str(row["right"])))
+        png = splice(Path(str(row["left"])), Path(str(row["right"])))
         path = folder / f"{hashlib.sha256(png).hexdigest()}.png"
         try:
             if not path.is_file() or path.stat().st_size != len(png):  # a crash may leave it empty
