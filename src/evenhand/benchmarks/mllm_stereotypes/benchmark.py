@@ -65,11 +65,25 @@ class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
         return super().filled(replace(config, configs=configs, options=options))
 
     def check(self, config: Config, models: Mapping[str, Model] | None = None) -> None:
-        _check_asking(config)
-        _check_pictures(config.options, config.configs)
         from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 
-        read_real_shares(config.options.real_shares)
+        options, role, scale = config.options, config.options.role, config.options.box_scale
+        if config.protocol != "generate":
+            raise UsageError(f"{DATASET} reads what a model writes: use --protocol generate")
+        if config.n_runs > 1 and not config.temperature:
+            raise UsageError("--runs above 1 needs a --temperature above 0, so that answers differ")
+        if role is not None and not role.isprintable():
+            raise UsageError(f'--role must be one line of text, such as "Barack Obama", got {role!r}')
+        if scale is not None and not is_box_scale(scale):
+            raise UsageError(f"--box-scale must be the greatest coordinate, above 0, or pixels, got {scale}")
+        for name, is_given, configs in (
+            ("faces", options.faces is not None, OF_FACES),
+            ("images", options.images is not None, OF_PERSONAS),
+            ("order", options.order != "paper", OF_PERSONAS),
+        ):
+            if is_given and not {*configs} & {*config.configs}:
+                raise UsageError(f"--{name} is for {', '.join(configs)}; --config names none of these")
+        read_real_shares(options.real_shares)
 
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """Take personas alone without faces."""
@@ -227,26 +241,3 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 def _make_prompt(row: Row, options: MllmStereotypesOptions) -> str:
     prompt: str = row["prompt"]
     return prompt if options.role is None else f"{ROLE.text.format(role=options.role)} {prompt}"
-
-
-def _check_asking(config: Config) -> None:
-    role, scale = config.options.role, config.options.box_scale
-    if config.protocol != "generate":
-        raise UsageError(f"{DATASET} reads what a model writes: use --protocol generate")
-    if config.n_runs > 1 and not config.temperature:
-        raise UsageError("--runs above 1 needs a --temperature above 0, so that answers differ")
-    if role is not None and not role.isprintable():
-        raise UsageError(f'--role must be one line of text, such as "Barack Obama", got {role!r}')
-    if scale is not None and not is_box_scale(scale):
-        raise UsageError(f"--box-scale must be the greatest coordinate, above 0, or pixels, got {scale}")
-
-
-def _check_pictures(options: MllmStereotypesOptions, configs: Sequence[str]) -> None:
-    """Refuse options of configurations that are not asked."""
-    for name, given, of in (
-        ("faces", options.faces is not None, OF_FACES),
-        ("images", options.images is not None, OF_PERSONAS),
-        ("order", options.order != "paper", OF_PERSONAS),
-    ):
-        if given and not set(of) & set(configs):
-            raise UsageError(f"--{name} is for {', '.join(of)}; --config names none of these")

@@ -20,7 +20,7 @@ import pandas as pd
 from PIL import Image
 
 from evenhand.benchmarks.mllm_stereotypes.persona_images import NOT_KEPT, PROMPTS, TRAITS, choose_traits, name_folder
-from evenhand.benchmarks.mllm_stereotypes.persona_models import Detector, Painter
+from evenhand.benchmarks.mllm_stereotypes.persona_models import DiffusersPainter, TransformersDetector
 from evenhand.benchmarks.mllm_stereotypes.pictures import PictureError, decode
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
@@ -92,8 +92,8 @@ def choose_pictures(numbers: Sequence[int], keep: int, seed: int, trait: str) ->
 
 def make_persona_images(
     settings: ImageSettings,
-    painter: Painter,
-    detector: Detector | None,
+    painter: DiffusersPainter,
+    detector: TransformersDetector | None,
     output: Path,
     on_progress: OnProgress | None = None,
 ) -> list[Count]:
@@ -133,8 +133,8 @@ def list_warnings(counts: Sequence[Count], settings: ImageSettings) -> Iterator[
 @dataclass
 class _Maker:
     settings: ImageSettings
-    painter: Painter
-    detector: Detector | None
+    painter: DiffusersPainter
+    detector: TransformersDetector | None
     folder: Path
     on_progress: OnProgress
 

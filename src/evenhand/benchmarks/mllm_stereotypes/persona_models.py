@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from huggingface_hub import hf_hub_download
@@ -35,26 +35,11 @@ _PAINTERS = _ACCEPTED.format("a diffusers pipeline that paints from text", PAINT
 _DETECTORS = _ACCEPTED.format(f"an object detector of transformers that knows {PERSON!r}", DETECTOR)
 
 
-class Painter(Protocol):
-    """identity: everything that decides its pictures besides prompt and seed."""
-
-    identity: str
-
-    def paint(self, prompt: str, seed: int) -> Image.Image | None:
-        """Paint the same picture for the same prompt and seed; None where a safety checker withholds it."""
-
-
-class Detector(Protocol):
-    """identity: everything that decides its counts, its threshold too."""
-
-    identity: str
-
-    def persons(self, image: Image.Image) -> int:
-        """Count the persons in an RGB picture."""
-
-
 class DiffusersPainter:
-    """A text-to-image pipeline of diffusers, with its own scheduler, guidance and size."""
+    """A text-to-image pipeline of diffusers, with its own scheduler, guidance and size.
+
+    identity: everything that decides its pictures besides prompt and seed.
+    """
 
     def __init__(self, pipeline: DiffusionPipeline, identity: str, steps: int | None = None):
         self.pipeline = pipeline
@@ -96,7 +81,7 @@ class DiffusersPainter:
         return cls(pipeline, f"{name}@{commit} {dtype}, {shown}", steps)
 
     def paint(self, prompt: str, seed: int) -> Image.Image | None:
-        """Paint with noise from a CPU generator, on any device.
+        """Paint with noise from a CPU generator, on any device; None where a safety checker withholds the picture.
 
         Raises ModelError where the pipeline fails, and for a picture of one colour.
         """
@@ -112,7 +97,10 @@ class DiffusersPainter:
 
 
 class TransformersDetector:
-    """A detector such as RT-DETR or YOLOS, in float32. Counts boxes labelled person of score ≥ threshold."""
+    """A detector such as RT-DETR or YOLOS, in float32. Counts boxes labelled person of score ≥ threshold.
+
+    identity: everything that decides its counts, its threshold too.
+    """
 
     def __init__(
         self, model: PreTrainedModel, processor: BaseImageProcessor, identity: str, threshold: float = THRESHOLD
