@@ -101,8 +101,8 @@ def _compare_answers(runs: Sequence[Run], why_not: str) -> Table:
                 answered = (both["chosen_first"] != "") & (both["chosen_second"] != "")
                 means = [clustered_mean(each, both["pair"], (0, 100)) for each in (same, same.where(answered))]
                 cells = (Cell(mean.estimate, mean.low, mean.high) for mean in means)
-                name = Cell(f"{describe_config(config)}, {one.letter} and {other.letter}")
-                measured[config].append((name, *cells, *(count(mean.n) for mean in means)))
+                runs_compared = Cell(f"{describe_config(config)}, {one.letter} and {other.letter}")
+                measured[config].append((runs_compared, *cells, *(count(mean.n) for mean in means)))
     roles = dict.fromkeys(role for run in runs if (role := run.results.option("role")))
     published = [("identical_with_role", f"{{}} with and without {role}", {"prefix": role}) for role in roles]
     rows: list[Row] = []
