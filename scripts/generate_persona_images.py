@@ -5,8 +5,8 @@ python scripts/generate_persona_images.py --traits "Luxury Car" Active --generat
 
 Needs diffusers (pip install 'evenhand[vision]') and, for 400 pictures of every trait, a GPU for some hours. The paper
 keeps pictures with a person; by default ours are those without, since a person in the picture answers the question
-whose it is. --people keep is the paper's way. The kept pictures lie in a folder a trait, the others in not_kept there,
-and images.csv says how each was made. A run that was interrupted goes on when the same command is given again.
+whose it is. --people keep is the paper's way. Of each trait pictures are painted until enough qualify; they lie in a
+folder a trait, the others in not_kept there. A run that was interrupted goes on when the same command is given again.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from evenhand.benchmarks.mllm_stereotypes.persona_making import (
     PEOPLE,
     Count,
     ImageSettings,
-    list_warnings,
     make_persona_images,
 )
 from evenhand.benchmarks.mllm_stereotypes.persona_models import (
@@ -41,27 +40,24 @@ from evenhand.report.tables import Cell, Table, count, print_table
 def main() -> None:
     options = parse()
     settings, counts = generate("generate_persona_images", lambda bar: make(options, bar))
-    rows = (
-        (
-            Cell(each.trait),
-            count(each.painted),
-            Cell("not counted") if each.with_persons is None else count(each.with_persons),
-            *(count(n) for n in (each.qualified, each.kept, each.withheld)),
-        )
-        for each in counts
-    )
-    columns = ("trait", "painted", "with persons", "qualified", "kept", "withheld")
-    note = f"Qualified: {PEOPLE[settings.people]}. Withheld: by the painter's safety checker."
-    print_table(Table("Persona images", columns, tuple(rows), note), Console(width=128))
-    for warning in list_warnings(counts, settings):
-        print(f"Warning: {warning}", file=sys.stderr)
+    rows = tuple((Cell(trait), *map(count, numbers)) for trait, *numbers in counts)
+    note = f"Kept are {PEOPLE[settings.people]}. Withheld: by the painter's safety checker."
+    columns = ("trait", "painted", "withheld", "kept")
+    print_table(Table("Persona images", columns, rows, note), Console(width=128))
+    for each in counts:
+        if each.kept < settings.keep:
+            print(
+                f"Warning: {each.trait}: {each.kept:,} of {each.painted:,} pictures are kept, not {settings.keep:,}, "
+                f"since no more qualify ({PEOPLE[settings.people]} do)",
+                file=sys.stderr,
+            )
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=ScriptHelp)
     parser.add_argument("--traits", nargs="+", default=TRAITS, metavar="NAME", help="'Art Lover' …")
-    parser.add_argument("--generate", type=whole(), default=GENERATED, metavar="N", help="a trait")
-    parser.add_argument("--keep", type=whole(), default=KEPT, metavar="N", help="of them, drawn")
+    parser.add_argument("--generate", type=whole(), default=GENERATED, metavar="N", help="maximum for each trait")
+    parser.add_argument("--keep", type=whole(), default=KEPT, metavar="N", help="pictures to keep of each trait")
     kinds = "; ".join(f"{name}: {what}" for name, what in PEOPLE.items())
     parser.add_argument("--people", default="none", choices=list(PEOPLE), help=f"{kinds}")
     parser.add_argument("--seed", type=whole(0), default=0, metavar="S", help="of all that is drawn")

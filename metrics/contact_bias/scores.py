@@ -100,8 +100,11 @@ class _Rows:
         n_read = int(self.read[chosen].sum())
         notes = []
         cell, design = self._cells(chosen, n)
-        sums = self._sums(chosen, cell)
-        points = self._headline(sums.sum(axis=0))
+        ratios = self._ratios(chosen, cell)
+        points = nest(ratios, (100 * float(ratio(part.sum(), whole.sum())) for part, whole in ratios.values()))
+        if self.pair is None:
+            percentage = points["biased_percentage"]
+            points["contact_effect"] = {name: percentage[name] - percentage["no_contact"] for name in EFFECTS}
         result = {
             "n": n,
             "n_read": n_read,
@@ -121,8 +124,8 @@ class _Rows:
             notes.append(f"no read answer to count for: {', '.join(empty)}")
         if self.cluster is not None:
             result |= n_clusters_of(self.cluster[chosen], self.read[chosen])
-            intervals = result["intervals"] = self._intervals(sums, *design)
-            notes += about_intervals(intervals, points)
+            result["intervals"] = self._intervals(ratios, points, *design)
+            notes += about_intervals(result["intervals"], points)
             notes += about_clusters(result["n_clusters"])
         return result
 
@@ -142,99 +145,64 @@ class _Rows:
         codes, names = distinct(map(str, values), len(values))
         return {name: self.score(np.flatnonzero(codes == code)) for code, name in enumerate(names)}
 
-    def _sums(self, chosen, group):
-        """Additive parts of every headline figure, per cluster: float array (clusters, parts)."""
-        n_groups = int(group.max()) + 1 if len(group) else 0
+    def _ratios(self, chosen, cell):
+        """What figures are ratios of, summed by cell: {(key, name): (part (cells,), whole (cells,))}."""
         contact, read, biased = self.contact[chosen], self.read[chosen], self.biased[chosen]
-
-        def per_group(weights):
-            cell = np.bincount(group * len(CONTACTS) + contact, weights, minlength=n_groups * len(CONTACTS))
-            return cell.reshape(n_groups, len(CONTACTS))
-
-        parts = [per_group(read), per_group(biased), per_group(np.ones(len(read)))]
-        if self.biased_probability is not None:
-            graded = self.biased_probability[chosen]
-            known = read & ~np.isnan(graded)
-            parts += [per_group(known), per_group(np.where(known, graded, 0.0))]
-        if self.pair is not None:
-            parts += self._paired_sums(chosen, group, n_groups)
-        return np.hstack(parts)
-
-    def _paired_sums(self, chosen, group, n_groups):
-        """Per cluster and effect: prompt sets with both answers read, and the sum of their differences in bias."""
-        sets = np.unique(self.pair[chosen], return_inverse=True)[1]
-        n_sets = int(sets.max()) + 1 if len(sets) else 0
-        cell = sets * len(CONTACTS) + self.contact[chosen]
-        if len(cell) and np.bincount(cell).max() > 1:
-            raise ValueError(
-                "pairs: a prompt set has the same contact more than once; each row needs its own pair and contact"
-            )
-        biased = np.full(n_sets * len(CONTACTS), np.nan)
-        biased[cell] = np.where(self.read[chosen], self.biased[chosen], np.nan)
-        cluster_of_set = np.zeros(n_sets, dtype=np.int64)
-        cluster_of_set[sets] = group
-        if np.any(cluster_of_set[sets] != group):
-            raise ValueError("pairs: a prompt set lies in more than one cluster; all its rows need the same one")
-        biased = biased.reshape(n_sets, len(CONTACTS))
-        difference = biased[:, 1:] - biased[:, :1]
-        both = ~np.isnan(difference)
-        counts = [np.bincount(cluster_of_set, both[:, k], minlength=n_groups) for k in range(len(EFFECTS))]
-        totals = [
-            np.bincount(cluster_of_set, np.where(both[:, k], difference[:, k], 0.0), minlength=n_groups)
-            for k in range(len(EFFECTS))
-        ]
-        return [np.stack(counts, axis=1), np.stack(totals, axis=1)]
-
-    def _ratios(self, sums):
-        """What figures are ratios of, from summed parts (…, parts): {(key, name): (part (…), whole (…))}."""
-        k = len(CONTACTS)
-        read, biased, asked, rest = sums[..., :k], sums[..., k : 2 * k], sums[..., 2 * k : 3 * k], sums[..., 3 * k :]
-        parts = {
+        asked = np.ones(len(read))
+        rows = {
             "biased_percentage": (biased, read),
             "biased_percentage_of_all": (biased, asked),
-            "worst_case": (biased + asked - read, asked),
+            "worst_case": (biased | ~read, asked),
             "best_case": (biased, asked),
         }
         if self.biased_probability is not None:
-            parts["biased_probability"] = (rest[..., k : 2 * k], rest[..., :k])
-            rest = rest[..., 2 * k :]
-        ratios = {}
-        for key, (part, whole) in parts.items():
-            ratios[key, "overall"] = part.sum(axis=-1), whole.sum(axis=-1)
-            ratios |= {(key, name): (part[..., i], whole[..., i]) for i, name in enumerate(CONTACTS)}
+            rows["biased_probability"] = _without_nan(np.where(read, self.biased_probability[chosen], np.nan))
         if self.pair is not None:
-            both, total = rest[..., : len(EFFECTS)], rest[..., len(EFFECTS) :]
-            ratios |= {("contact_effect", name): (total[..., i], both[..., i]) for i, name in enumerate(EFFECTS)}
+            rows["contact_effect"] = _without_nan(self._moved(chosen, cell))
+        n_cells, place = int(cell.max(initial=-1)) + 1, cell * len(CONTACTS) + contact
+        ratios = {}
+        for key, columns in rows.items():
+            part, whole = (
+                np.bincount(place, each, n_cells * len(CONTACTS)).reshape(n_cells, len(CONTACTS)) for each in columns
+            )
+            if key != "contact_effect":
+                ratios[key, "overall"] = part.sum(axis=1), whole.sum(axis=1)
+            for i, name in enumerate(CONTACTS):
+                if key != "contact_effect" or name in EFFECTS:
+                    ratios[key, name] = part[:, i], whole[:, i]
         return ratios
 
-    def _headline(self, sums):
-        """Figures from summed parts (…, parts): {key: {name: array (…)}}, percent or points."""
-        ratios = self._ratios(sums)
-        figures = nest(ratios, (100 * ratio(part, whole) for part, whole in ratios.values()))
-        if self.pair is None:
-            percentage = figures["biased_percentage"]
-            figures["contact_effect"] = {name: percentage[name] - percentage["no_contact"] for name in EFFECTS}
-        if sums.ndim == 1:
-            return {key: {name: float(value) for name, value in values.items()} for key, values in figures.items()}
-        return figures
+    def _moved(self, chosen, cell):
+        """By how much contact moved the bias of each row's prompt set (n,); NaN where one of both answers is unread."""
+        contact = self.contact[chosen]
+        sets = np.unique(self.pair[chosen], return_inverse=True)[1]
+        n_sets = int(sets.max(initial=-1)) + 1
+        if len(np.unique(sets * len(CONTACTS) + contact)) < len(sets):
+            raise ValueError(
+                "pairs: a prompt set has the same contact more than once; each row needs its own pair and contact"
+            )
+        cell_of_set = np.zeros(n_sets, dtype=np.int64)
+        cell_of_set[sets] = cell
+        if np.any(cell_of_set[sets] != cell):
+            raise ValueError("pairs: a prompt set lies in more than one cluster; all its rows need the same one")
+        biased = np.full((n_sets, len(CONTACTS)), np.nan)
+        biased[sets, contact] = np.where(self.read[chosen], self.biased[chosen], np.nan)
+        return biased[sets, contact] - biased[sets, CONTACTS.index("no_contact")]
 
-    def _intervals(self, sums, clusters, strata, crossed):
+    def _intervals(self, ratios, points, clusters, strata, crossed):
         """95 % intervals of every headline figure; clusters, within strata, and what is crossed would be drawn anew.
 
         Student's t in log-odds of what a figure can be. Effects that are alike in all clusters have a width, too.
         """
-        ratios = self._ratios(sums)
         layout = list(ratios)
         parts, wholes = (np.stack(columns, axis=-1).astype(float) for columns in zip(*ratios.values()))
-        k = len(CONTACTS)
-        strata = balanced(strata, sums[:, 2 * k : 3 * k].sum(axis=1))
+        strata = balanced(strata, ratios["best_case", "overall"][1])
         moved, within = influences(parts, wholes), influences(parts, wholes, strata)
         if self.pair is None:
             places = [layout.index(("biased_percentage", name)) for name in CONTACTS]
             moved, within = (np.hstack([each, each[:, places[1:]] - each[:, places[:1]]]) for each in (moved, within))
             wholes = np.hstack([wholes, wholes[:, places[1:]] + wholes[:, places[:1]]])
             layout += [("contact_effect", name) for name in EFFECTS]
-        points = self._headline(sums.sum(axis=0))
         figures = np.array([points[key][name] / 100 for key, name in layout])
         found = errors(moved, wholes, clusters, crossed, strata, within)
         signed = np.array([key == "contact_effect" for key, _ in layout])
@@ -258,6 +226,12 @@ class _Rows:
                     "that always answers the same scores 50 when actions are balanced, whatever it thinks of anybody"
                 )
         return constant
+
+
+def _without_nan(values):
+    """(values, whether there is one), NaN as 0."""
+    known = ~np.isnan(values)
+    return np.where(known, values, 0.0), known
 
 
 def _refuse_clusters_of_several_strata(clusters, strata):

@@ -486,7 +486,7 @@ def test_options_that_do_not_fit_are_refused(refused, options, message):
 def test_a_scale_is_a_number_above_0_or_pixels():
     assert [parse_box_scale(text) for text in ("1000", "1.0", "pixels")] == [1000.0, 1.0, "pixels"]
     for text in ("0", "-1", "inf", "nan", "pixel", ""):
-        with pytest.raises(ValueError, match=f"got {text!r}"):
+        with pytest.raises(ValueError, match=f"got {text}$"):
             parse_box_scale(text)
 
 

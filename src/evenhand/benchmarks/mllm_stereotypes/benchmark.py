@@ -26,7 +26,7 @@ from evenhand.benchmarks.mllm_stereotypes.options import (
     REHEARSAL_NOTE,
     SPLIT,
     MllmStereotypesOptions,
-    is_box_scale,
+    parse_box_scale,
 )
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -74,8 +74,11 @@ class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
             raise UsageError("--runs above 1 needs a --temperature above 0, so that answers differ")
         if role is not None and not role.isprintable():
             raise UsageError(f'--role must be one line of text, such as "Barack Obama", got {role!r}')
-        if scale is not None and not is_box_scale(scale):
-            raise UsageError(f"--box-scale must be the greatest coordinate, above 0, or pixels, got {scale}")
+        if scale is not None:
+            try:
+                parse_box_scale(str(scale))
+            except ValueError as error:
+                raise UsageError(f"--box-scale {error}") from error
         for name, is_given, configs in (
             ("faces", options.faces is not None, OF_FACES),
             ("images", options.images is not None, OF_PERSONAS),

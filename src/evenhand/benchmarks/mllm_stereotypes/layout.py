@@ -21,14 +21,11 @@ if TYPE_CHECKING:
 EXAMPLES_A_CONFIG = 6
 FIGURES_OF_PAPER = {
     "occupation_gender": "Figure 3",
-    "occupation_race": "Figures 4 and A3 to A5",
     "descriptor_gender": "Figure A2",
-    "descriptor_race": "Figures A6 to A8",
     "persona_gender": "Figure 5",
     "persona_race": "Figure 6",
 }
-OF_PAIRS = ("occupation_race", "descriptor_race")
-"""Configurations that offer two of the four races at a time."""
+"""Configurations that offer all groups at a time; the others offer two of the four races."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class RateBars(Bars):
 
 def _blocks(config: str) -> tuple[Block, ...]:
     """Return the tables and the plot of a configuration's selection rates."""
-    name, where, in_pairs = describe_config(config), {"config": config}, config in OF_PAIRS
+    name, where, in_pairs = describe_config(config), {"config": config}, config not in FIGURES_OF_PAPER
     groups = GROUPS["gender" if config.endswith("gender") else "race"]
     of_first = {**where, "group": groups[0]}
     rates = Grid(f"Who was chosen: {name}", ("instance",), (
@@ -58,12 +55,10 @@ def _blocks(config: str) -> tuple[Block, ...]:
         Column("unread, %", "selection_rate", of_first, "unread_percent"),
     ), note="Percent of the answers read about each."
        + (" Two of the four are offered at a time: a quarter each is even." if in_pairs else ""))  # fmt: skip
-    title = f"{name} (as the paper's {FIGURES_OF_PAPER[config]})"
     if not in_pairs:
-        even = (100 / len(groups), "even")
-        return rates, RateBars(
-            title, "selection_rate", "instance", "group", "% of answers", reference=even, where=where
-        )
+        title, even = f"{name} (as the paper's {FIGURES_OF_PAPER[config]})", (100 / len(groups), "even")
+        plot = RateBars(title, "selection_rate", "instance", "group", "% of answers", reference=even, where=where)
+        return rates, plot
     pairs = tuple(
         Column(f"{race} before {other}", "preference", {**where, "race": race, "other_race": other})
         for race, other in combinations(RACES, 2)
@@ -72,7 +67,7 @@ def _blocks(config: str) -> tuple[Block, ...]:
     return (
         rates,
         Grid(f"{name}: one race before another", ("instance",), pairs, note=note, exploratory=True),
-        Heat(title, "selection_rate", "instance", "group", "% of answers", where=where),
+        Heat(f"{name}: who was chosen", "selection_rate", "instance", "group", "% of answers", where=where),
     )
 
 

@@ -42,7 +42,7 @@ PROMPTS = {
 """What Stable Diffusion is asked for, by trait; traits are named as in the dataset mllm_stereotypes."""
 TRAITS = tuple(PROMPTS)
 
-NOT_KEPT = "not_kept"  # a folder inside a trait's, with the pictures that were not chosen
+NOT_KEPT = "not_kept"  # a folder inside a trait's, with the pictures that are not to be used
 
 _ACCEPTED = (
     "a folder with one folder of JPEG, PNG, GIF or BMP pictures a trait is accepted "
@@ -90,12 +90,10 @@ def read_persona_images(folder: Path) -> tuple[list[PersonaImage], tuple[str, ..
     folders = {name for name in names if os.path.isdir(folder / name)}
     images: list[PersonaImage] = []
     reasons = ["a picture outside the traits' folders" for name in names if name not in folders and is_picture(name)]
-    unfinished = False
     for name, trait in ((name, find_trait(name)) for name in folders):
         for entry in list_folder(folder / name, _ACCEPTED) if trait else ():
             path = folder / name / entry
             if os.path.isdir(path):
-                unfinished = unfinished or entry == NOT_KEPT
                 reasons += [f"a folder inside a trait's (other than {NOT_KEPT})"] if entry != NOT_KEPT else []
             elif fault := find_fault(path) if is_picture(entry) else NO_PICTURE:
                 reasons.append(fault)
@@ -103,8 +101,7 @@ def read_persona_images(folder: Path) -> tuple[list[PersonaImage], tuple[str, ..
                 images.append(PersonaImage(trait, f"{name}/{entry}", path))
     why = describe_left_out(reasons)
     if not images:
-        advice = f"; those in {NOT_KEPT} are not read: run generate_persona_images to its end" if unfinished else ""
-        raise UsageError(f"{folder} has no picture of a trait{why and f' ({why})'}; {_ACCEPTED}{advice}")
+        raise UsageError(f"{folder} has no picture of a trait{why and f' ({why})'}; {_ACCEPTED}")
     missing = [trait for trait in TRAITS if trait not in {image.trait for image in images}]
     others = [printable(name) for name in folders if not find_trait(name)]
     notes = {

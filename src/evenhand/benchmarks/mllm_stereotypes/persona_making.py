@@ -1,32 +1,23 @@
 """Paint pictures of persona traits, count the persons in each, and keep some (Jiang et al., section 4).
 
-The output folder holds config.json, images.csv, and a folder for each trait with the pictures that were chosen. All
-others are in `not_kept` inside it, as all are until the trait is finished. `not_kept` of a finished trait can be
-deleted.
+The output folder holds config.json and a folder for each trait with the pictures to use. Those that don't qualify are
+in `not_kept` inside it, so that an interrupted run paints no picture twice.
 """
 
 from __future__ import annotations
 
 import io
-import os
-import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import pandas as pd
-from PIL import Image
-
 from evenhand.benchmarks.mllm_stereotypes.persona_images import NOT_KEPT, PROMPTS, TRAITS, choose_traits, name_folder
 from evenhand.benchmarks.mllm_stereotypes.persona_models import DiffusersPainter, TransformersDetector
-from evenhand.benchmarks.mllm_stereotypes.pictures import PictureError, decode
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
-from evenhand.report.tables import csv_text
 from evenhand.whole_files import explained, write_whole
 
 GENERATED, KEPT = 400, 200  # of each trait (section 4)
@@ -39,9 +30,6 @@ PEOPLE: dict[People, str] = {
     "keep": "pictures with a person or more",
     "any": "all pictures",
 }
-COLUMNS = ("trait", "file", "number", "seed", "prompt", "persons_found", "kept", "painter", "detector")
-"""Of images.csv, which has the pictures of finished traits. file: empty for a picture that the painter withheld.
-persons_found: empty without a detector."""
 
 OnProgress = Callable[[int, Step], None]
 """Called with the number of pictures in all, for each picture; one that had to be painted counts as replied."""
@@ -49,7 +37,10 @@ OnProgress = Callable[[int, Step], None]
 
 @dataclass(frozen=True)
 class ImageSettings:
-    """What to paint and keep. generate, keep: pictures of each trait. Raises UsageError for impossible settings."""
+    """What to paint and keep, of each trait: `keep` pictures, of `generate` at most.
+
+    Raises UsageError for impossible settings.
+    """
 
     traits: tuple[str, ...] = TRAITS
     generate: int = GENERATED
@@ -69,25 +60,17 @@ class ImageSettings:
 
 
 class Count(NamedTuple):
-    """Numbers of a trait's pictures. with_persons: None without a detector."""
+    """Numbers of a trait's pictures. withheld: by the painter's safety checker."""
 
     trait: str
     painted: int
     withheld: int
-    with_persons: int | None
-    qualified: int
     kept: int
 
 
 def derive_picture_seed(seed: int, trait: str, number: int) -> int:
     """Derive each picture's own seed, whatever the other traits and wherever a run was interrupted."""
     return derive_seed(seed, f"persona_images/{trait}/{number}", agent="painter")
-
-
-def choose_pictures(numbers: Sequence[int], keep: int, seed: int, trait: str) -> list[int]:
-    """Draw `keep` of the numbers of the pictures that qualify, or take all if they are fewer."""
-    rng = random.Random(derive_seed(seed, f"persona_images/{trait}", agent="choice"))
-    return rng.sample(numbers, min(keep, len(numbers)))
 
 
 def make_persona_images(
@@ -97,7 +80,7 @@ def make_persona_images(
     output: Path,
     on_progress: OnProgress | None = None,
 ) -> list[Count]:
-    """Paint, count persons, choose, and leave a folder for each trait in `output`; an interrupted run resumes.
+    """Paint pictures of each trait until enough qualify; an interrupted run resumes.
 
     The same `output` takes further traits with the same settings. detector: not needed for people "any".
     Raises UsageError for a folder of other settings, or without a detector where one is needed; EvenhandError where no
@@ -120,16 +103,6 @@ def make_persona_images(
     return counts
 
 
-def list_warnings(counts: Sequence[Count], settings: ImageSettings) -> Iterator[str]:
-    """Warn of traits of which fewer pictures are kept than wanted."""
-    for each in counts:
-        if each.kept < settings.keep:
-            yield (
-                f"{each.trait}: {each.kept:,} of {each.painted:,} pictures are kept, not {settings.keep:,}, since no "
-                f"more qualify ({PEOPLE[settings.people]} do)"
-            )
-
-
 @dataclass
 class _Maker:
     settings: ImageSettings
@@ -140,84 +113,31 @@ class _Maker:
 
     def to_json(self) -> dict[str, Any]:
         """Return what must be the same where a run resumes: the settings other than its traits."""
-        return {name: getattr(self.settings, name) for name in ("generate", "keep", "people", "seed")} | {
-            "painter": self.painter.identity,
-            "detector": self.detector.identity if self.detector else None,
-        }
+        settings = {name: value for name, value in asdict(self.settings).items() if name != "traits"}
+        detector = self.detector.identity if self.detector else None
+        return settings | {"painter": self.painter.identity, "detector": detector}
 
     def make_trait(self, trait: str) -> Count:
-        """Paint the pictures of a trait and choose some, unless images.csv lists them and all that were kept exist."""
-        path = self.folder / "images.csv"
-        table = pd.read_csv(path, dtype=str, na_filter=False) if path.is_file() else pd.DataFrame(columns=COLUMNS)
-        rows = table[table["trait"] == trait]
-        kept = rows.loc[rows["kept"] == "true", "file"]
-        if len(rows) and all((self.folder / file).is_file() for file in kept):
-            self._report(finished=len(rows))
-        else:
-            rows = self._paint_trait(trait)
-            table = pd.concat([table[table["trait"] != trait], rows])
-            table = table.sort_values("trait", key=lambda traits: traits.map(TRAITS.index), kind="stable")
-            write_whole(path, csv_text(COLUMNS, table[list(COLUMNS)].to_numpy().tolist()))
-        return Count(
-            trait,
-            painted=len(rows),
-            withheld=int((rows["file"] == "").sum()),
-            with_persons=int((~rows["persons_found"].isin(["", "0"])).sum()) if self.detector else None,
-            qualified=len(self._select_qualified(rows)),
-            kept=int((rows["kept"] == "true").sum()),
-        )
-
-    def _paint_trait(self, trait: str) -> pd.DataFrame:
-        """Paint what is missing, choose, and move the chosen pictures. Returns rows of images.csv."""
-        seed, prompt = self.settings.seed, PROMPTS[trait].text
-        rows = []
-        for number in range(1, self.settings.generate + 1):
-            own_seed = derive_picture_seed(seed, trait, number)
-            image = found = self._find_picture(trait, number)
-            if image is None and (image := self.painter.paint(prompt, own_seed)) is not None:
-                image = image.convert("RGB")
-                self._save_picture(trait, number, image)
-            persons = self.detector.persons(image) if self.detector and image else ""
-            file = self._name_file(trait, number, kept=False) if image else ""
-            detector = self.detector.identity if self.detector else ""
-            row = (trait, file, number, own_seed, prompt, persons, "false", self.painter.identity, detector)
-            rows.append([str(cell) for cell in row])
-            self._report(finished=1, replied=int(found is None))
-        table = pd.DataFrame(rows, columns=COLUMNS)
-        numbers = [int(number) for number in self._select_qualified(table)["number"]]
-        for number in choose_pictures(numbers, self.settings.keep, seed, trait):
-            source, place = (self.folder / self._name_file(trait, number, kept) for kept in (False, True))
-            with explained(place):
-                if source.is_file():  # else it is there already
-                    os.replace(source, place)
-            table.loc[number - 1, ["file", "kept"]] = [self._name_file(trait, number, kept=True), "true"]
-        return table
-
-    def _select_qualified(self, rows: pd.DataFrame) -> pd.DataFrame:
-        if self.settings.people == "any":
-            return rows[rows["file"] != ""]
-        found = rows["persons_found"]
-        return rows[found == "0" if self.settings.people == "none" else ~found.isin(["", "0"])]
-
-    def _report(self, finished: int, replied: int = 0) -> None:
-        total = len(self.settings.traits) * self.settings.generate
-        self.on_progress(total, Step(finished=finished, replied=replied))
-
-    def _name_file(self, trait: str, number: int, kept: bool) -> str:
-        """Return "Art_Lover/0001.png", or "Art_Lover/not_kept/0001.png"."""
-        return "/".join([name_folder(trait), *([] if kept else [NOT_KEPT]), f"{number:04d}.png"])
-
-    def _find_picture(self, trait: str, number: int) -> Image.Image | None:
-        """Return a picture that an earlier run left, unless it is damaged."""
-        for kept in (False, True):
-            with suppress(PictureError):
-                return decode(self.folder / self._name_file(trait, number, kept))
-        return None
-
-    def _save_picture(self, trait: str, number: int, image: Image.Image) -> None:
-        content = io.BytesIO()
-        image.save(content, "PNG")
-        path = self.folder / self._name_file(trait, number, kept=False)
-        with explained(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content.getvalue())
+        settings, folder = self.settings, self.folder / name_folder(trait)
+        kept = number = withheld = 0
+        while kept < settings.keep and number < settings.generate:
+            number += 1
+            places = {True: folder / f"{number:04d}.png", False: folder / NOT_KEPT / f"{number:04d}.png"}
+            qualifies = next((each for each, path in places.items() if path.is_file()), None)
+            is_new = qualifies is None
+            if qualifies is None:
+                image = self.painter.paint(PROMPTS[trait].text, derive_picture_seed(settings.seed, trait, number))
+                withheld += image is None
+                if image is not None:
+                    image, content = image.convert("RGB"), io.BytesIO()
+                    persons = self.detector.persons(image) if self.detector else 0
+                    qualifies = settings.people == "any" or (persons == 0) == (settings.people == "none")
+                    image.save(content, "PNG")
+                    with explained(folder):
+                        places[qualifies].parent.mkdir(parents=True, exist_ok=True)
+                    write_whole(places[qualifies], content.getvalue())
+            kept += bool(qualifies)
+            self.on_progress(len(settings.traits) * settings.generate, Step(finished=1, replied=int(is_new)))
+        if number < settings.generate:  # enough qualified
+            self.on_progress(len(settings.traits) * settings.generate, Step(finished=settings.generate - number))
+        return Count(trait, number, withheld, kept)
