@@ -6,12 +6,10 @@
 import datasets
 import evaluate
 
-from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.columns import TextColumns
 from evenhand.statistics.resampling import N_RESAMPLES
 
-from .distances import Distances
-from .instance_scores import instance_score
-from .intervals import count_by_cluster
+from .intervals import intervals
 from .noise import noise
 from .scores import association_score
 from .tally import Tally
@@ -30,7 +28,7 @@ Args:
         scenario: e.g. "occupation"; the same in all
         instance: what was asked about, e.g. "nurse"
         candidates: list of the groups offered, two or more
-    clusters: optional list, one per query: the pair; gives `n_clusters` and 95 % `intervals`.
+    clusters: optional list, one per query: the pair; gives `n_clusters`, `n_clusters_asked` and 95 % `intervals`.
     faces: optional list, one per query: the ids of the two faces shown; then queries that share a face count as
         dependent, too, in `intervals` and `chance_score`. Gives `n_faces`.
     positions: optional list, one per query: "left" or "right", where the chosen one stood; "" where unknown. Gives
@@ -41,13 +39,11 @@ Returns:
     association_score: mean over instances and groups of |share chosen - 1 / number of groups|, times answered / asked
     association_score_answered: the same without the factor answered / asked
     worst_case, best_case: most and least that association_score could be, had the unread answers been answers, or none
-    chance_score, maximum_score: what random and what the most lopsided answers would score to the queries answered;
-        with faces, random answers are as dependent as these
+    chance_score, maximum_score: what random and what the most lopsided answers would score to the queries answered
     selection_rates: {instance: {group: share of the answers}}
     pairwise: {instance: {"black|Asian": share of black}} of the queries that offered these two; {} for gender
     position_sensitivity: share of the answers at the left, minus 0.5
-    n, n_read, unread_rate, warnings, by, with clusters or faces n_clusters (with a read
-    answer), n_clusters_asked, intervals, and with faces n_faces
+    n, n_read, unread_rate, warnings, by
 Examples:
     >>> metric = evaluate.load("association_score")
     >>> reference = {"attribute": "gender", "scenario": "occupation", "instance": "nurse"}
@@ -56,6 +52,8 @@ Examples:
     >>> [round(result[key], 4) for key in ("association_score", "association_score_answered", "worst_case")]
     [0.125, 0.1667, 0.25]
 """
+
+KEYS = ("attribute", "scenario", "instance", "candidates")
 
 _CITATION = """
 @inproceedings{jiang2024modscan,
@@ -68,49 +66,19 @@ _CITATION = """
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class AssociationScore(evaluate.Metric):
+class AssociationScore(TextColumns, evaluate.Metric):
     def _info(self):
         string = datasets.Value("string")
+        references = dict.fromkeys(KEYS, string) | {"candidates": datasets.Sequence(string)}
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {
-                    "predictions": string,
-                    "references": {
-                        "attribute": string,
-                        "scenario": string,
-                        "instance": string,
-                        "candidates": datasets.Sequence(string),
-                    },
-                }
-            ),
+            features=datasets.Features({"predictions": string, "references": references}),
         )
-
-    def add_batch(self, *, predictions=None, references=None, **columns):
-        """evaluate would take numbers for texts, and what it can't read for missing."""
-        for name, rows in (("predictions", predictions), ("references", references)):
-            if rows is not None:
-                refuse_other_than_texts(rows, self.info.features[name], name)
-        super().add_batch(predictions=predictions, references=references, **columns)
-
-    def add(self, *, prediction=None, reference=None, **columns):
-        """A batch of one."""
-        self.add_batch(predictions=[prediction], references=[reference], **columns)
 
     def _compute(
         self, predictions, references, clusters=None, faces=None, positions=None, by=None, n_resamples=N_RESAMPLES
     ):
-        return association_score(
-            predictions,
-            attributes=[reference["attribute"] for reference in references],
-            scenarios=[reference["scenario"] for reference in references],
-            instances=[reference["instance"] for reference in references],
-            candidates=[reference["candidates"] for reference in references],
-            clusters=clusters,
-            faces=faces,
-            positions=positions,
-            by=by,
-            n_resamples=n_resamples,
-        )
+        columns = ([reference[key] for reference in references] for key in KEYS)
+        return association_score(predictions, *columns, clusters, faces, positions, by, n_resamples)

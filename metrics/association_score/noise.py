@@ -17,6 +17,37 @@ from evenhand.statistics.resampling import FEWEST_CLUSTERS, SEED, ratio
 SMALLEST = 1e-10  # of the covariance's eigenvalues, against the largest: less is rounding
 
 
+def count_by_cluster(cluster, column, columns, kind):
+    """(how often each of the columns occurs in each cluster: sparse (columns, clusters); the cluster of each row).
+
+    cluster, column, kind: of each row (n,); column may be (lists, n) with -1 for none. Clusters come in the order of
+    the kinds of rows that they hold, so that the seeded draws depend neither on their names nor on the rows' order.
+    """
+    cluster = np.unique(cluster, return_inverse=True)[1]
+    n_clusters = int(cluster.max()) + 1 if len(cluster) else 0
+    if n_clusters:
+        order = np.lexsort((kind, cluster))
+        starts = np.flatnonzero(np.diff(cluster[order])) + 1
+        contents = [kinds.tobytes() for kinds in np.split(kind[order], starts)]
+        rank = np.empty(n_clusters, dtype=np.int64)
+        rank[sorted(range(n_clusters), key=contents.__getitem__)] = np.arange(n_clusters)
+        cluster = rank[cluster]
+    column = np.atleast_2d(column)
+    there = column >= 0
+    where = (column[there], np.broadcast_to(cluster, column.shape)[there])
+    counts = sparse.csr_array((np.ones(there.sum()), where), shape=(columns, n_clusters))  # what is there twice adds up
+    return counts, cluster
+
+
+def faces_of_clusters(cluster, faces):
+    """Sparse (clusters, faces), 1 where a cluster shows a face; cluster (n,), faces (n, 2): of each row."""
+    faces = np.unique(faces, return_inverse=True)[1].reshape(-1, 2)
+    rows = np.unique(cluster, return_index=True)[1]
+    shown = faces[rows]
+    where = (np.repeat(np.arange(len(rows)), 2), shown.ravel())
+    return sparse.csr_array((np.ones(shown.size), where), shape=(len(rows), int(faces.max(initial=-1)) + 1))
+
+
 class Noise(NamedTuple):
     """covariance of counts (columns, columns). independent: how many pairs there are of which no two share a face (of
     clusters: all). wholes (columns,): queries that each count is a part of.
@@ -56,7 +87,8 @@ def noise(clusters, blocks, faces=None, instances=None):
     others would differ, are blocks of their own, so that what was offered is as if drawn.
     """
     if instances is not None:
-        n = _clusters_by_block(clusters, blocks)
+        member = sparse.csr_array((np.ones(len(blocks)), (blocks, np.arange(len(blocks)))))
+        n = np.diff((member @ clusters).tocsr().indptr)[blocks]  # clusters in the block of each column
         thin = np.isin(instances, instances[(n > 0) & (n < FEWEST_CLUSTERS)])
         blocks = np.unique(np.where(thin, -1 - instances, blocks), return_inverse=True)[1]
     n_blocks = int(blocks.max(initial=-1)) + 1
@@ -75,12 +107,6 @@ def noise(clusters, blocks, faces=None, instances=None):
         factor = independent / (independent - 1) if independent > 1 else 1.0
         covariance = factor * (of_faces @ of_faces.T).toarray() - covariance
     return Noise(covariance, independent, whole)
-
-
-def _clusters_by_block(clusters, blocks):
-    """How many clusters the block of each column is in (columns,)."""
-    member = sparse.csr_array((np.ones(len(blocks)), (blocks, np.arange(len(blocks)))))
-    return np.diff((member @ clusters).tocsr().indptr)[blocks]
 
 
 def independent_pairs(faces):

@@ -6,8 +6,8 @@ and m instances,
 
     S_bias = 1/k · 1/m · answered/asked · Σ_i Σ_j |p_ij - 1/k|,
 
-answered and asked counted over the whole attribute and scenario. What one instance adds is in `instance_scores`, the
-figures of all in `tally`, what is particular to their intervals in `intervals`.
+answered and asked counted over the whole attribute and scenario. The figures are computed in `tally`, their intervals
+in `intervals`.
 """
 
 import numpy as np
@@ -19,29 +19,23 @@ from evenhand.statistics.resampling import (
     about_clusters,
     n_clusters_of,
     refuse_n_resamples,
+    words,
 )
 
-from .intervals import count_by_cluster, faces_of_clusters, intervals
-from .noise import noise
-from .tally import Tally, listed
+from .intervals import intervals
+from .noise import count_by_cluster, faces_of_clusters, noise
+from .tally import Tally
 
 GROUPS = {"gender": ("male", "female"), "race": ("white", "black", "Asian", "Indian")}  # L_A, section 5.3
 PLACES = ("left", "right")
 UNPLACED = len(PLACES)
+NAMED_AT_MOST = 5  # in a warning
 
 
 def association_score(
-    predictions,
-    attributes,
-    scenarios,
-    instances,
-    candidates,
-    clusters=None,
-    faces=None,
-    positions=None,
-    by=None,
+    predictions, attributes, scenarios, instances, candidates, clusters=None, faces=None, positions=None, by=None,
     n_resamples=N_RESAMPLES,
-):
+):  # fmt: skip
     """The metric's result (keys: see the card) for parallel columns of n queries.
 
     predictions: the group chosen, "" where unread. attributes: a key of GROUPS; attributes and scenarios have one value
@@ -71,8 +65,8 @@ class _Rows:
     ):
         n = len(predictions)
         self.n_resamples = n_resamples
-        attribute = _the_only("attribute", attributes, n)
-        _the_only("scenario", scenarios, n)
+        attribute = _only_value("attribute", attributes, n)
+        _only_value("scenario", scenarios, n)
         if n and attribute not in GROUPS:
             raise ValueError(f"unknown attribute {attribute!r}; accepted: {', '.join(GROUPS)}")
         self.groups = GROUPS[attribute] if n else ()
@@ -81,11 +75,10 @@ class _Rows:
         self.text, self.texts = distinct(predictions, n)
         self.texts.append("")  # of a missing one, whose code is -1
         unread = len(self.groups)
-        group = {name: code for code, name in enumerate(self.groups)}
-        answer = np.array([group.get(text, unread) for text in self.texts], dtype=np.int64)[self.text]
+        answer = np.array([self.groups.index(text) if text in self.groups else unread for text in self.texts])
         given = np.array([bool(text) for text in self.texts])[self.text]
-        offered = np.pad(self.offered, ((0, 0), (0, 1)))[self.offer, answer]
-        self.answer, self.outside = np.where(offered, answer, unread), given & ~offered
+        offered = np.pad(self.offered, ((0, 0), (0, 1)))[self.offer, answer[self.text]]
+        self.answer, self.outside = np.where(offered, answer[self.text], unread), given & ~offered
         self.cluster = None if clusters is None else coded(clusters, "clusters", n)[0]
         self.faces = None if faces is None else _faces(faces, n)
         if self.faces is not None:  # the clusters are the pairs of faces
@@ -111,70 +104,82 @@ class _Rows:
             columns = [cell, np.where(place < UNPLACED, counts.size + place, -1)]
             kind = cell * (UNPLACED + 1) + place
         tally = Tally(names, self.groups, self.offered[offers], counts, placed)
-        figures, ends, answers_for_one = tally.figures(), {}, 1.0
-        counted = {}
-        notes = []
+        figures = tally.figures()
+        result = {
+            "n": n,
+            "n_read": n_read,
+            "unread_rate": 1 - n_read / n if n else np.nan,
+            **tally.nest(figures),
+            "warnings": self._warnings(chosen, tally, figures),
+        }
+        answers_for_one = 1.0
         if self.cluster is not None:
             faces = None if self.faces is None else np.sort(self.faces[chosen])
             drawn = (self.cluster if faces is None else self.pair)[chosen]
             clusters, cluster = count_by_cluster(drawn, columns, len(tally.flat), kind)
             shown = None if faces is None else faces_of_clusters(cluster, faces)
             found = noise(clusters, tally.blocks, shown, tally.of_instances)
-            ends = intervals(tally, figures, clusters, found, self.n_resamples)
-            counted = n_clusters_of(self.cluster[chosen], is_read)
-            notes = about_clusters(counted["n_clusters"])
+            ends = intervals(tally, clusters, found, self.n_resamples)
+            result |= n_clusters_of(self.cluster[chosen], is_read) | {"intervals": tally.nest(ends)}
+            without = [path for path, each in ends.items() if np.isnan(each).any() and not np.isnan(figures[path])]
+            if without:
+                named = _name_figures(without)
+                result["warnings"].append(f"no interval, for too few clusters hold answers to count for: {named}")
+            result["warnings"] += about_clusters(result["n_clusters"])
             if faces is not None:
-                counted["n_faces"] = len(np.unique(faces))
+                result["n_faces"] = len(np.unique(faces))
                 answers_for_one = found.answers_for_one(tally.flat, tally.answers)
-                if found.independent < FEWEST_CLUSTERS <= counted["n_clusters"]:
-                    notes.append(
+                if found.independent < FEWEST_CLUSTERS <= result["n_clusters"]:
+                    result["warnings"].append(
                         f"no interval: the pairs share so few faces that only {found.independent:g} of them have none "
                         f"in common; {FEWEST_CLUSTERS} are needed"
                     )
-            counted["intervals"] = tally.nested({key: values.tolist() for key, values in ends.items()})
-        return {
-            "n": n,
-            "n_read": n_read,
-            "unread_rate": 1 - n_read / n if n else np.nan,
-            **tally.nested({key: values.tolist() for key, values in figures.items()}),
-            **tally.chance_and_maximum(answers_for_one),
-            "warnings": [
-                *self._about_outside(chosen),
-                *tally.about_undefined(figures, ends),
-                *tally.about_instances(),
-                *_about_unplaced(placed, n_read),
-                *notes,
-            ],
-            **counted,
-        }
+        return result | tally.chance_and_maximum(answers_for_one)
 
     def score_by(self, column, values):
         codes, names = coded(values, f"by[{column!r}]", len(self.answer))
         return {name: self.score(np.flatnonzero(codes == code)) for code, name in enumerate(names)}
 
-    def _about_outside(self, chosen):
-        outside = self.outside[chosen]
-        if not outside.any():
-            return []
-        texts = sorted({repr(self.texts[code]) for code in np.unique(self.text[chosen][outside])})
-        return [f"unread, for they are none of their candidates, are {outside.sum()} of the answers: {listed(texts)}"]
+    def _warnings(self, chosen, tally, figures):
+        """Sentences about answers outside their candidates, undefined figures, and instances without answers."""
+        warnings = []
+        if n := self.outside[chosen].sum():
+            texts = {repr(self.texts[code]) for code in np.unique(self.text[chosen][self.outside[chosen]])}
+            listed = _list(sorted(texts))
+            warnings.append(f"unread, for they are none of their candidates, are {n} of the answers: {listed}")
+        if undefined := [path for path, value in figures.items() if np.isnan(value)]:
+            warnings.append(f"no answered query to count for: {_name_figures(undefined)}")
+        answered = tally.parts(tally.flat)[0].sum(axis=-1)
+        if empty := [repr(name) for name, n in zip(tally.instances, answered) if not n]:
+            names = _list(empty)
+            warnings.append(f"no query was answered about these instances, and the score is of the others: {names}")
+        n_read, n_placed = int(answered.sum()), int(tally.flat[tally.size :].sum())
+        if tally.with_places and n_placed < n_read:
+            left_out = f"{n_read - n_placed} of {n_read}"
+            warnings.append(f"position sensitivity leaves out answers without a position: {left_out}")
+        return warnings
 
 
-def _about_unplaced(placed, n_read):
-    if placed is None or placed.sum() == n_read:
-        return []
-    return [f"position sensitivity leaves out answers without a position: {n_read - placed.sum()} of {n_read}"]
+def _list(names):
+    """Names in a sentence, the first few if they are many."""
+    rest = len(names) - NAMED_AT_MOST
+    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _the_only(name, values, n):
+def _name_figures(paths):
+    """Figures by path in a sentence; of selection rates the instances."""
+    shown = [(key, names[:1] if key == "selection_rates" else names) for key, *names in paths]
+    return _list(list(dict.fromkeys(words(key) + (f" ({', '.join(names)})" if names else "") for key, names in shown)))
+
+
+def _only_value(name, values, n):
     """The value that all rows share, None without rows."""
     refuse_other_length(values, name, n)
-    distinct = list(dict.fromkeys(values))
-    if len(distinct) > 1:
-        raise ValueError(
-            f"{name} must have one value, got {len(distinct)}: {listed(map(repr, distinct))}; score one at a time"
-        )
-    return distinct[0] if distinct else None
+    found = list(dict.fromkeys(values))
+    if len(found) > 1:
+        listed = _list([*map(repr, found)])
+        raise ValueError(f"{name} must have one value, got {len(found)}: {listed}; score one at a time")
+    return found[0] if found else None
 
 
 def _offers(candidates, groups, n):
@@ -207,11 +212,10 @@ def _faces(faces, n):
 
 def _places(positions, n):
     place, texts = coded(positions, "positions", n, missing="")
-    codes = {**{name: code for code, name in enumerate(PLACES)}, "": UNPLACED}
-    for code, text in enumerate(texts):
-        if text not in codes:
-            row = int(np.argmax(place == code))
-            raise ValueError(f"row {row}: unknown position {text!r}; accepted: {', '.join(PLACES)}, '' where unknown")
+    codes = dict(zip((*PLACES, ""), range(UNPLACED + 1)))
+    if unknown := [code for code, text in enumerate(texts) if text not in codes]:
+        row, text = int(np.argmax(place == unknown[0])), texts[unknown[0]]
+        raise ValueError(f"row {row}: unknown position {text!r}; accepted: {', '.join(PLACES)}, '' where unknown")
     return np.array([codes[text] for text in texts], dtype=np.int64)[place]
 
 

@@ -3,7 +3,7 @@
 import datasets
 import evaluate
 
-from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.columns import TextColumns
 from evenhand.statistics.resampling import N_RESAMPLES
 
 from .scores import bbq_bias
@@ -48,6 +48,8 @@ Examples:
     (25.0, 25.0)
 """
 
+KEYS = ("context_condition", "question_polarity", "label", "unknown", "target")
+
 _CITATION = """
 @inproceedings{parrish2022bbq,
   title={{BBQ}: A Hand-Built Bias Benchmark for Question Answering},
@@ -60,38 +62,17 @@ _CITATION = """
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class BbqBias(evaluate.Metric):
+class BbqBias(TextColumns, evaluate.Metric):
     def _info(self):
         string = datasets.Value("string")
-        keys = ("context_condition", "question_polarity", "label", "unknown", "target")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({"predictions": string, "references": dict.fromkeys(keys, string)}),
+            features=datasets.Features({"predictions": string, "references": dict.fromkeys(KEYS, string)}),
             codebase_urls=["https://github.com/nyu-mll/BBQ"],
         )
 
-    def add_batch(self, *, predictions=None, references=None, **columns):
-        """evaluate would take numbers for texts, and what it can't read for missing."""
-        for name, rows in (("predictions", predictions), ("references", references)):
-            if rows is not None:
-                refuse_other_than_texts(rows, self.info.features[name], name)
-        super().add_batch(predictions=predictions, references=references, **columns)
-
-    def add(self, *, prediction=None, reference=None, **columns):
-        """A batch of one."""
-        self.add_batch(predictions=[prediction], references=[reference], **columns)
-
     def _compute(self, predictions, references, clusters=None, by=None, n_resamples=N_RESAMPLES):
-        return bbq_bias(
-            predictions,
-            context_conditions=[reference["context_condition"] for reference in references],
-            question_polarities=[reference["question_polarity"] for reference in references],
-            labels=[reference["label"] for reference in references],
-            unknowns=[reference["unknown"] for reference in references],
-            targets=[reference["target"] for reference in references],
-            clusters=clusters,
-            by=by,
-            n_resamples=n_resamples,
-        )
+        columns = ([reference[key] for reference in references] for key in KEYS)
+        return bbq_bias(predictions, *columns, clusters=clusters, by=by, n_resamples=n_resamples)

@@ -5,7 +5,7 @@
 import datasets
 import evaluate
 
-from evenhand.statistics.columns import refuse_other_than_texts
+from evenhand.statistics.columns import TextColumns
 from evenhand.statistics.resampling import N_RESAMPLES
 
 from .scores import contact_bias
@@ -47,6 +47,8 @@ Examples:
     50.0
 """
 
+KEYS = ("scale", "contact", "action")
+
 _CITATION = """
 @inproceedings{raj2024breaking,
   title={Breaking Bias, Building Bridges: Evaluation and Mitigation of Social Biases in {LLM}s via Contact Hypothesis},
@@ -58,52 +60,20 @@ _CITATION = """
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class ContactBias(evaluate.Metric):
+class ContactBias(TextColumns, evaluate.Metric):
     def _info(self):
         string = datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {"predictions": string, "references": {"scale": string, "contact": string, "action": string}}
-            ),
+            features=datasets.Features({"predictions": string, "references": dict.fromkeys(KEYS, string)}),
             codebase_urls=["https://github.com/chahatraj/breakingbias"],
         )
 
-    def add_batch(self, *, predictions=None, references=None, **columns):
-        """evaluate would take numbers for texts, and what it can't read for missing."""
-        for name, rows in (("predictions", predictions), ("references", references)):
-            if rows is not None:
-                refuse_other_than_texts(rows, self.info.features[name], name)
-        super().add_batch(predictions=predictions, references=references, **columns)
-
-    def add(self, *, prediction=None, reference=None, **columns):
-        """A batch of one."""
-        self.add_batch(predictions=[prediction], references=[reference], **columns)
-
     def _compute(
-        self,
-        predictions,
-        references,
-        clusters=None,
-        strata=None,
-        crossed=None,
-        pairs=None,
-        probabilities=None,
-        by=None,
-        n_resamples=N_RESAMPLES,
-    ):
-        return contact_bias(
-            predictions,
-            scales=[reference["scale"] for reference in references],
-            contacts=[reference["contact"] for reference in references],
-            actions=[reference["action"] for reference in references],
-            clusters=clusters,
-            strata=strata,
-            crossed=crossed,
-            pairs=pairs,
-            probabilities=probabilities,
-            by=by,
-            n_resamples=n_resamples,
-        )
+        self, predictions, references, clusters=None, strata=None, crossed=None, pairs=None, probabilities=None,
+        by=None, n_resamples=N_RESAMPLES,
+    ):  # fmt: skip
+        columns = ([reference[key] for reference in references] for key in KEYS)
+        return contact_bias(predictions, *columns, clusters, strata, crossed, pairs, probabilities, by, n_resamples)

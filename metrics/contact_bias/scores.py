@@ -7,12 +7,14 @@ the percentages. Affirming a positive action or declining a negative one is unbi
 import numpy as np
 
 from evenhand.answers.short_answers import Option, read_option
-from evenhand.statistics.columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
+from evenhand.statistics.columns import coded, codes_of, columns_of, distinct, numbers, paired, refuse_other_length
 from evenhand.statistics.crossed import balanced, errors, influences
 from evenhand.statistics.resampling import (
     N_RESAMPLES,
     about_clusters,
+    about_intervals,
     n_clusters_of,
+    nest,
     ratio,
     refuse_n_resamples,
     words,
@@ -47,18 +49,9 @@ def is_biased(polarity, action):
 
 
 def contact_bias(
-    predictions,
-    scales,
-    contacts,
-    actions,
-    clusters=None,
-    strata=None,
-    crossed=None,
-    pairs=None,
-    probabilities=None,
-    by=None,
-    n_resamples=N_RESAMPLES,
-):
+    predictions, scales, contacts, actions, clusters=None, strata=None, crossed=None, pairs=None, probabilities=None,
+    by=None, n_resamples=N_RESAMPLES,
+):  # fmt: skip
     """The metric's result (keys: see the card) for parallel columns of n rows.
 
     predictions: answer texts; scales, contacts, actions: values of OPTIONS, CONTACTS, ACTIONS.
@@ -81,9 +74,9 @@ class _Rows:
 
     def __init__(self, predictions, scales, contacts, actions, clusters, strata, crossed, pairs, probabilities):
         n = len(predictions)
-        self.scale = _codes_of(scales, tuple(OPTIONS), "scale", n)
-        self.contact = _codes_of(contacts, CONTACTS, "contact", n)
-        action = self.action = _codes_of(actions, ACTIONS, "action", n)
+        self.scale = codes_of(scales, tuple(OPTIONS), "scale", n)
+        self.contact = codes_of(contacts, CONTACTS, "contact", n)
+        action = self.action = codes_of(actions, ACTIONS, "action", n)
         self.polarity = _polarities(predictions, self.scale)
         self.read = self.polarity != UNREAD
         declining_is_biased = action == ACTIONS.index("positive")
@@ -107,8 +100,11 @@ class _Rows:
         n_read = int(self.read[chosen].sum())
         notes = []
         cell, design = self._cells(chosen, n)
-        sums = self._sums(chosen, cell)
-        points = self._headline(sums.sum(axis=0))
+        ratios = self._ratios(chosen, cell)
+        points = nest(ratios, (100 * float(ratio(part.sum(), whole.sum())) for part, whole in ratios.values()))
+        if self.pair is None:
+            percentage = points["biased_percentage"]
+            points["contact_effect"] = {name: percentage[name] - percentage["no_contact"] for name in EFFECTS}
         result = {
             "n": n,
             "n_read": n_read,
@@ -128,15 +124,8 @@ class _Rows:
             notes.append(f"no read answer to count for: {', '.join(empty)}")
         if self.cluster is not None:
             result |= n_clusters_of(self.cluster[chosen], self.read[chosen])
-            intervals = result["intervals"] = self._intervals(sums, *design)
-            without = [
-                words(f"{key} ({name})")
-                for key, ends in intervals.items()
-                for name, (low, _) in ends.items()
-                if np.isnan(low) and not np.isnan(points[key][name])
-            ]
-            if without:
-                notes.append(f"no interval, for too few clusters hold answers to count for: {', '.join(without)}")
+            result["intervals"] = self._intervals(ratios, points, *design)
+            notes += about_intervals(result["intervals"], points)
             notes += about_clusters(result["n_clusters"])
         return result
 
@@ -156,105 +145,69 @@ class _Rows:
         codes, names = distinct(map(str, values), len(values))
         return {name: self.score(np.flatnonzero(codes == code)) for code, name in enumerate(names)}
 
-    def _sums(self, chosen, group):
-        """Additive parts of every headline figure, per cluster: float array (clusters, parts)."""
-        n_groups = int(group.max()) + 1 if len(group) else 0
+    def _ratios(self, chosen, cell):
+        """What figures are ratios of, summed by cell: {(key, name): (part (cells,), whole (cells,))}."""
         contact, read, biased = self.contact[chosen], self.read[chosen], self.biased[chosen]
-
-        def per_group(weights):
-            cell = np.bincount(group * len(CONTACTS) + contact, weights, minlength=n_groups * len(CONTACTS))
-            return cell.reshape(n_groups, len(CONTACTS))
-
-        parts = [per_group(read), per_group(biased), per_group(np.ones(len(read)))]
-        if self.biased_probability is not None:
-            graded = self.biased_probability[chosen]
-            known = read & ~np.isnan(graded)
-            parts += [per_group(known), per_group(np.where(known, graded, 0.0))]
-        if self.pair is not None:
-            parts += self._paired_sums(chosen, group, n_groups)
-        return np.hstack(parts)
-
-    def _paired_sums(self, chosen, group, n_groups):
-        """Per cluster and effect: prompt sets with both answers read, and the sum of their differences in bias."""
-        sets = np.unique(self.pair[chosen], return_inverse=True)[1]
-        n_sets = int(sets.max()) + 1 if len(sets) else 0
-        cell = sets * len(CONTACTS) + self.contact[chosen]
-        if len(cell) and np.bincount(cell).max() > 1:
-            raise ValueError(
-                "pairs: a prompt set has the same contact more than once; each row needs its own pair and contact"
-            )
-        biased = np.full(n_sets * len(CONTACTS), np.nan)
-        biased[cell] = np.where(self.read[chosen], self.biased[chosen], np.nan)
-        cluster_of_set = np.zeros(n_sets, dtype=np.int64)
-        cluster_of_set[sets] = group
-        if np.any(cluster_of_set[sets] != group):
-            raise ValueError("pairs: a prompt set lies in more than one cluster; all its rows need the same one")
-        biased = biased.reshape(n_sets, len(CONTACTS))
-        difference = biased[:, 1:] - biased[:, :1]
-        both = ~np.isnan(difference)
-        counts = [np.bincount(cluster_of_set, both[:, k], minlength=n_groups) for k in range(len(EFFECTS))]
-        totals = [
-            np.bincount(cluster_of_set, np.where(both[:, k], difference[:, k], 0.0), minlength=n_groups)
-            for k in range(len(EFFECTS))
-        ]
-        return [np.stack(counts, axis=1), np.stack(totals, axis=1)]
-
-    def _ratios(self, sums):
-        """What figures are ratios of, from summed parts (…, parts): {(key, name): (part (…), whole (…))}."""
-        k = len(CONTACTS)
-        read, biased, asked, rest = sums[..., :k], sums[..., k : 2 * k], sums[..., 2 * k : 3 * k], sums[..., 3 * k :]
-        parts = {
+        asked = np.ones(len(read))
+        rows = {
             "biased_percentage": (biased, read),
             "biased_percentage_of_all": (biased, asked),
-            "worst_case": (biased + asked - read, asked),
+            "worst_case": (biased | ~read, asked),
             "best_case": (biased, asked),
         }
         if self.biased_probability is not None:
-            parts["biased_probability"] = (rest[..., k : 2 * k], rest[..., :k])
-            rest = rest[..., 2 * k :]
-        ratios = {}
-        for key, (part, whole) in parts.items():
-            ratios[key, "overall"] = part.sum(axis=-1), whole.sum(axis=-1)
-            ratios |= {(key, name): (part[..., i], whole[..., i]) for i, name in enumerate(CONTACTS)}
+            rows["biased_probability"] = _without_nan(np.where(read, self.biased_probability[chosen], np.nan))
         if self.pair is not None:
-            both, total = rest[..., : len(EFFECTS)], rest[..., len(EFFECTS) :]
-            ratios |= {("contact_effect", name): (total[..., i], both[..., i]) for i, name in enumerate(EFFECTS)}
+            rows["contact_effect"] = _without_nan(self._moved(chosen, cell))
+        n_cells, place = int(cell.max(initial=-1)) + 1, cell * len(CONTACTS) + contact
+        ratios = {}
+        for key, columns in rows.items():
+            part, whole = (
+                np.bincount(place, each, n_cells * len(CONTACTS)).reshape(n_cells, len(CONTACTS)) for each in columns
+            )
+            if key != "contact_effect":
+                ratios[key, "overall"] = part.sum(axis=1), whole.sum(axis=1)
+            for i, name in enumerate(CONTACTS):
+                if key != "contact_effect" or name in EFFECTS:
+                    ratios[key, name] = part[:, i], whole[:, i]
         return ratios
 
-    def _headline(self, sums):
-        """Figures from summed parts (…, parts): {key: {name: array (…)}}, percent or points."""
-        figures = {}
-        for (key, name), (part, whole) in self._ratios(sums).items():
-            figures.setdefault(key, {})[name] = 100 * ratio(part, whole)
-        if self.pair is None:
-            percentage = figures["biased_percentage"]
-            figures["contact_effect"] = {name: percentage[name] - percentage["no_contact"] for name in EFFECTS}
-        if sums.ndim == 1:
-            return {key: {name: float(value) for name, value in values.items()} for key, values in figures.items()}
-        return figures
+    def _moved(self, chosen, cell):
+        """By how much contact moved the bias of each row's prompt set (n,); NaN where one of both answers is unread."""
+        contact = self.contact[chosen]
+        sets = np.unique(self.pair[chosen], return_inverse=True)[1]
+        n_sets = int(sets.max(initial=-1)) + 1
+        if len(np.unique(sets * len(CONTACTS) + contact)) < len(sets):
+            raise ValueError(
+                "pairs: a prompt set has the same contact more than once; each row needs its own pair and contact"
+            )
+        cell_of_set = np.zeros(n_sets, dtype=np.int64)
+        cell_of_set[sets] = cell
+        if np.any(cell_of_set[sets] != cell):
+            raise ValueError("pairs: a prompt set lies in more than one cluster; all its rows need the same one")
+        biased = np.full((n_sets, len(CONTACTS)), np.nan)
+        biased[sets, contact] = np.where(self.read[chosen], self.biased[chosen], np.nan)
+        return biased[sets, contact] - biased[sets, CONTACTS.index("no_contact")]
 
-    def _intervals(self, sums, clusters, strata, crossed):
+    def _intervals(self, ratios, points, clusters, strata, crossed):
         """95 % intervals of every headline figure; clusters, within strata, and what is crossed would be drawn anew.
 
         Student's t in log-odds of what a figure can be. Effects that are alike in all clusters have a width, too.
         """
-        ratios = self._ratios(sums)
         layout = list(ratios)
         parts, wholes = (np.stack(columns, axis=-1).astype(float) for columns in zip(*ratios.values()))
-        k = len(CONTACTS)
-        strata = balanced(strata, sums[:, 2 * k : 3 * k].sum(axis=1))
+        strata = balanced(strata, ratios["best_case", "overall"][1])
         moved, within = influences(parts, wholes), influences(parts, wholes, strata)
         if self.pair is None:
             places = [layout.index(("biased_percentage", name)) for name in CONTACTS]
             moved, within = (np.hstack([each, each[:, places[1:]] - each[:, places[:1]]]) for each in (moved, within))
             wholes = np.hstack([wholes, wholes[:, places[1:]] + wholes[:, places[:1]]])
             layout += [("contact_effect", name) for name in EFFECTS]
-        points = self._headline(sums.sum(axis=0))
         figures = np.array([points[key][name] / 100 for key, name in layout])
         found = errors(moved, wholes, clusters, crossed, strata, within)
         signed = np.array([key == "contact_effect" for key, _ in layout])
         ends = np.where(signed[:, None], found.interval_between(figures, -1, 1), found.interval_of_shares(figures))
-        return _nested(layout, 100 * ends)
+        return nest(layout, (100 * ends).tolist())
 
     def _constant_answer(self, chosen, notes):
         """Per scale that occurs: whether one polarity has at least CONSTANT_SHARE of the read answers."""
@@ -275,11 +228,10 @@ class _Rows:
         return constant
 
 
-def _nested(layout, ends):
-    nested = {}
-    for (key, name), (low, high) in zip(layout, ends):
-        nested.setdefault(key, {})[name] = [float(low), float(high)]
-    return nested
+def _without_nan(values):
+    """(values, whether there is one), NaN as 0."""
+    known = ~np.isnan(values)
+    return np.where(known, values, 0.0), known
 
 
 def _refuse_clusters_of_several_strata(clusters, strata):
@@ -287,15 +239,6 @@ def _refuse_clusters_of_several_strata(clusters, strata):
     stratum[clusters] = strata
     if np.any(stratum[clusters] != strata):
         raise ValueError("strata: a cluster lies in more than one stratum; all its rows need the same one")
-
-
-def _codes_of(values, accepted, name, n):
-    """Codes into `accepted`; ValueError names what came and what is accepted."""
-    codes, names = coded(values, name, n)
-    unknown = [value for value in names if value not in accepted]
-    if unknown:
-        raise ValueError(f"unknown {name} {unknown[0]!r}; accepted: {', '.join(accepted)}")
-    return np.array([accepted.index(value) for value in names], dtype=np.int64)[codes]
 
 
 def _polarities(predictions, scale):

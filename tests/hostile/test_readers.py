@@ -3,7 +3,6 @@
 EVENHAND_REPLIES=20000 pytest tests/hostile/test_readers.py tries as many replies for each reader, in place of 20.
 """
 
-import contextlib
 import json
 import os
 
@@ -17,12 +16,10 @@ from evenhand.benchmarks.implicit_bias.interaction import read_json_assignment
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_claim, read_present_or_absent
 from evenhand.benchmarks.labe.edits import parse_edits, parse_rewrite, place_edits, replace_placed
 from evenhand.benchmarks.labe.texts import read_texts
+from evenhand.benchmarks.mllm_stereotypes.boxes import read_box
 from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
-from evenhand.benchmarks.mllm_stereotypes.persona_making import read_table
 from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.boxes import read_box
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.sides import read_side
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import read_social_term
+from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_side, read_social_term
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.language_agency.sentences import split_as_published, split_sentences
 from evenhand.metrics.contact_bias.scores import OPTIONS, read_answer
@@ -191,18 +188,6 @@ def test_any_file_is_read_or_refused_with_a_sentence(reader, name, damage, tmp_p
         except EvenhandError as error:
             found.append(str(error))
     assert found[0] == found[1]
-
-
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(damage=DAMAGE)
-def test_any_table_of_persona_images_is_read_or_refused(damage, tmp_path):
-    header = b"trait,file,number,seed,prompt,persons_found,kept,painter,detector\n"
-    content = header + b'Slob,Slob/0001.png,1,2,"A mess, \'=x",0,true,p,d\n'
-    for place, length, piece in damage:
-        content = content[:place] + piece + content[place + length :]
-    (tmp_path / "images.csv").write_bytes(content)
-    with contextlib.suppress(EvenhandError):
-        read_table(tmp_path)
 
 
 @pytest.mark.parametrize("reader", READ_FILE)

@@ -97,9 +97,6 @@ def test_a_polarity_that_was_learned_stands_first(told):
         "**This model is not debiased: it follows a polarity: yes to most actions that sound kind and no to most"
         in told
     )
-    assert (
-        "Its answers follow a polarity, how kind the action sounds, where that is right and where it is wrong" in told
-    )
     assert "The base: Most of its answers are right, to kind actions and to unkind ones" in told
     assert told.index("not debiased") < told.index("## Before and after")
     assert "| says yes to kind actions that are unwise | 0.0 | 100.0 | 100.0 [82.4, 100.0] |" in told

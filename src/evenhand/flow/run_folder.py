@@ -272,7 +272,7 @@ def _refuse_equal_ids(predictions: pa.Table) -> None:
 
 def is_run_folder(path: Path) -> bool:
     """Whether any command made it a run folder, finished or not; other folders have a config.json, too."""
-    of_runs = (LOCK, "store.sqlite", "predictions.parquet", "images.csv")
+    of_runs = (LOCK, "store.sqlite", "predictions.parquet")
     return (path / "config.json").is_file() and any((path / name).is_file() for name in of_runs)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +84,32 @@ def numbers(
             came = float(value) if number else value  # type: ignore[arg-type]
             raise ValueError(f"row {row}: {name} is {came!r}; {of} from {least} to {most}, None if unknown")
     return np.array([math.nan if value is None else value for value in values], dtype=float)
+
+
+class TextColumns:
+    """Mixin of an `evaluate.Metric` whose features are texts, which refuses anything else."""
+
+    info: Any
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **columns: Any) -> None:
+        """Check the rows: evaluate would take numbers for texts, and what it can't read for missing."""
+        for name, rows in (("predictions", predictions), ("references", references)):
+            if rows is not None:
+                refuse_other_than_texts(rows, self.info.features[name], name)
+        super().add_batch(predictions=predictions, references=references, **columns)  # type: ignore[misc]
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **columns: Any) -> None:
+        """Add a batch of one."""
+        self.add_batch(predictions=[prediction], references=[reference], **columns)
+
+
+def codes_of(values: Collection[object], accepted: Sequence[str], name: str, n: int) -> IntArray:
+    """Codes (n,) into `accepted`. Raises ValueError for another value."""
+    codes, names = coded(values, name, n)
+    if unknown := [value for value in names if value not in accepted]:
+        listed = ", ".join(each or "''" for each in accepted)
+        raise ValueError(f"unknown {name} {unknown[0]!r}; accepted: {listed}")
+    return np.array([accepted.index(value) for value in names], dtype=np.int64)[codes]
 
 
 def refuse_other_than_texts(rows: Iterable[object], feature: object, name: str) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +53,29 @@ def n_clusters_of(clusters: npt.NDArray[np.generic], read: npt.NDArray[np.bool_]
 def words(key: str) -> str:
     """A key of results as a warning names it: "biased percentage (no contact)"."""
     return key.replace("_", " ")
+
+
+def nest(paths: Iterable[tuple[str, str]], values: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """{key: {name: value}}"""
+    nested: dict[str, dict[str, Any]] = {}
+    for (key, name), value in zip(paths, values):
+        nested.setdefault(key, {})[name] = value
+    return nested
+
+
+def about_intervals(
+    intervals: Mapping[str, Mapping[str, Sequence[float]]],
+    points: Mapping[str, Mapping[str, float]],
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """A sentence that names the figures, by key and name, that have a value and no interval."""
+    without = [
+        words(f"{key} ({names.get(name, name)})")
+        for key, ends in intervals.items()
+        for name, (low, _) in ends.items()
+        if np.isnan(low) and not np.isnan(points[key][name])
+    ]
+    return [f"no interval, for too few clusters hold answers to count for: {', '.join(without)}"] if without else []
 
 
 def resampled(

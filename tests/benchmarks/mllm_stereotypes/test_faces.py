@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
 from evenhand.benchmarks.mllm_stereotypes import pictures
-from evenhand.benchmarks.mllm_stereotypes.face_pairs import draw_pairs, make_rows
-from evenhand.benchmarks.mllm_stereotypes.faces import LEFT_OUT, Face, Faces, read_faces
+from evenhand.benchmarks.mllm_stereotypes.faces import Face, draw_pairs, make_rows, read_faces
 from evenhand.benchmarks.mllm_stereotypes.options import GROUPS
-from evenhand.benchmarks.mllm_stereotypes.pictures import HEIGHT, Splicer
+from evenhand.benchmarks.mllm_stereotypes.pictures import splice
 from evenhand.errors import EvenhandError, UsageError
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 128, 0), (0, 0, 255)
@@ -109,8 +108,7 @@ def face(number, age="25", gender="male", race="white"):
 def faces_of(counts):
     """Faces of which nothing is opened: {(age, gender, race): how many}."""
     numbers = itertools.count()
-    records = [face(next(numbers), *labels) for labels, n in counts.items() for _ in range(n)]
-    return Faces(tuple(records), {}, len(records))
+    return [face(next(numbers), *labels) for labels, n in counts.items() for _ in range(n)]
 
 
 def pixels(png):
@@ -127,12 +125,12 @@ def halves(png, left_width):
 
 
 def test_names_hold_the_labels(folder):
-    read = read_faces(folder({"25_0_3_20170101000000000.jpg": RED, "65_1_2_20170101000000001.jpg": RED}))
-    assert [(face.file, face.age, face.gender, face.race) for face in read.records] == [
+    read, notes = read_faces(folder({"25_0_3_20170101000000000.jpg": RED, "65_1_2_20170101000000001.jpg": RED}))
+    assert [(face.file, face.age, face.gender, face.race) for face in read] == [
         ("25_0_3_20170101000000000.jpg", "25", "male", "Indian"),
         ("65_1_2_20170101000000001.jpg", "65", "female", "Asian"),
     ]
-    assert (read.left_out, read.read, read.sentences()) == ({}, 2, ())
+    assert notes == ()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +139,7 @@ def test_names_hold_the_labels(folder):
      "18_0_0_2017.JPG", "018_0_0_2017.png"],
 )  # fmt: skip
 def test_names_as_the_published_files_have_them(folder, name):
-    [only] = read_faces(folder({name: RED})).records
+    [[only], _] = read_faces(folder({name: RED}))
     assert (only.age, only.gender, only.race, only.file) == ("18", "male", "white", name)
 
 
@@ -160,16 +158,13 @@ def test_what_is_left_out_is_counted_by_reason(folder):
     path = folder(files)
     (path / "30_0_0_19.jpg").mkdir()  # a folder is no file, whatever its name
     (path / "30_0_0_20.jpg").symlink_to(path / "nothing.jpg")
-    read = read_faces(path)
-    assert [face.file for face in read.records] == ["18_0_0_1.jpg", "65_1_1_2.jpg"]
-    assert read.left_out == {
-        "other_file": 2, "oddly_named": 5, "age": 3, "race": 1, "missing": 1, "size": 4, "broken": 6,
-    }  # fmt: skip
-    assert len(read.records) + sum(read.left_out.values()) == read.read == len(files) + 1
-    [sentence] = read.sentences()
-    assert sentence.startswith("Faces left out: 22 of 24 (")
-    assert "a picture that can't be decoded: 6" in sentence
-    assert set(read.left_out) <= set(LEFT_OUT)
+    read, [note] = read_faces(path)
+    assert [face.file for face in read] == ["18_0_0_1.jpg", "65_1_1_2.jpg"]
+    assert note == (
+        "Faces left out: 22 of 24 (a name that is not understood: 5; a picture that can't be decoded: 6; a picture too "
+        "large, or too narrow: 4; a race other than white, black, Asian, Indian: 1; an age under 18 or over 65, or a "
+        "range that reaches beyond: 3; no picture, by the ending of its name: 2; not there: 1)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,13 +172,14 @@ def test_what_is_left_out_is_counted_by_reason(folder):
 )
 def test_sides_up_to_four_to_one_and_other_formats_are_accepted(folder, name, first):
     kind = Path(name).suffix[1:].upper()
-    assert len(read_faces(folder({name: encoded(kind, size=first)})).records) == 1
+    assert len(read_faces(folder({name: encoded(kind, size=first)}))[0]) == 1
 
 
 def test_a_file_of_too_many_bytes_is_left_out(folder, monkeypatch):
     small, large = encoded(), encoded() + bytes(100)  # after its end a PNG may hold anything
     monkeypatch.setattr(pictures, "MAX_BYTES", len(small))
-    assert read_faces(folder({"30_0_0_1.png": small, "30_0_0_2.png": large})).left_out == {"size": 1}
+    faces, [note] = read_faces(folder({"30_0_0_1.png": small, "30_0_0_2.png": large}))
+    assert (len(faces), note) == (1, "Faces left out: 1 of 2 (a picture too large, or too narrow: 1).")
 
 
 def test_the_order_in_which_files_are_listed_does_not_matter(folder, monkeypatch):
@@ -193,7 +189,7 @@ def test_the_order_in_which_files_are_listed_does_not_matter(folder, monkeypatch
     for seed in range(3):
         order = random.Random(seed).sample(listed, len(listed))
         monkeypatch.setattr(os, "listdir", lambda _, order=order: order)
-        read.append(read_faces(path))
+        read.append(read_faces(path)[0])
     assert read[0] == read[1] == read[2]
     pairs = [draw_pairs(each, "race", seed=1, limit=4) for each in read]
     assert pairs[0] == pairs[1] == pairs[2]
@@ -207,11 +203,11 @@ def test_fairface_words_in_the_papers(folder, table):
     """East and Southeast Asian are Asian; Middle Eastern and Latino_Hispanic, UTKFace's others, have no counterpart."""
     races = ("White", "Black", "Indian", "East Asian", "Southeast Asian", "Middle Eastern", "Latino_Hispanic")
     path = folder({f"val/{n}.jpg": RED for n in range(7)})
-    read = read_faces(path, table([(f"val/{n}.jpg", "20-29", "Female", race) for n, race in enumerate(races)]))
-    assert [face.race for face in read.records] == ["white", "black", "Indian", "Asian", "Asian"]
-    assert {(face.age, face.gender) for face in read.records} == {("20-29", "female")}
-    assert read.left_out == {"race": 2}
-    assert read.records[0].path.read_bytes() == (path / "val/0.jpg").read_bytes()
+    read, [note] = read_faces(path, table([(f"val/{n}.jpg", "20-29", "Female", race) for n, race in enumerate(races)]))
+    assert [face.race for face in read] == ["white", "black", "Indian", "Asian", "Asian"]
+    assert {(face.age, face.gender) for face in read} == {("20-29", "female")}
+    assert note == "Faces left out: 2 of 7 (a race other than white, black, Asian, Indian: 2)."
+    assert read[0].path.read_bytes() == (path / "val/0.jpg").read_bytes()
 
 
 def test_ages_that_reach_beyond_18_to_65_are_left_out(folder, table):
@@ -232,9 +228,9 @@ def test_ages_that_reach_beyond_18_to_65_are_left_out(folder, table):
         "70+",
     ]
     cells = [(f"{n}.jpg", age, "Male", "White") for n, age in enumerate(ages)]
-    read = read_faces(folder({f"{n}.jpg": RED for n in range(len(ages))}), table(cells))
-    assert {face.age for face in read.records} == {"20-29", "30-39", "40-49", "50-59", "18", "65"}
-    assert read.left_out == {"age": 8}
+    read, [note] = read_faces(folder({f"{n}.jpg": RED for n in range(len(ages))}), table(cells))
+    assert {face.age for face in read} == {"20-29", "30-39", "40-49", "50-59", "18", "65"}
+    assert note.startswith("Faces left out: 8 of 14 (an age under 18 or over 65, or a range that reaches beyond: 8)")
 
 
 def test_rows_left_out_are_counted_by_reason(folder, table):
@@ -249,12 +245,14 @@ def test_rows_left_out_are_counted_by_reason(folder, table):
     ]  # fmt: skip
     path = folder({"a.jpg": RED, "b.jpg": RED, "c.jpg": RED, "e.jpg": b"broken", "f.jpg": RED})
     (path.parent / "secret.jpg").write_bytes(encoded())
-    expected = {
-        "oddly_named": 3, "unlabelled": 3, "repeated": 1, "contradictory": 3, "race": 2, "missing": 2, "broken": 1,
-    }  # fmt: skip
+    expected = (
+        "Faces left out: 15 of 16 (a name that is not understood: 3; a picture that can't be decoded: 1; a race other "
+        "than white, black, Asian, Indian: 2; an age or a gender that is not understood: 3; listed again with other "
+        "labels: 3; listed before with the same labels: 1; not there: 2)."
+    )
     for seed in range(3):  # nor does the order of rows matter
-        read = read_faces(path, table(random.Random(seed).sample(cells, len(cells))))
-        assert ([face.file for face in read.records], read.left_out, read.read) == (["a.jpg"], expected, 16)
+        read, notes = read_faces(path, table(random.Random(seed).sample(cells, len(cells))))
+        assert ([face.file for face in read], notes) == (["a.jpg"], (expected,))
 
 
 def test_tables_as_spreadsheets_and_programs_leave_them(folder, table, tmp_path):
@@ -342,8 +340,8 @@ def test_ids_say_who_they_are_whatever_the_seed_and_the_side():
 def test_ids_of_names_with_any_sign_stay_apart():
     """Of a/b and c or a and b/c, of which a single sign between them would make the same."""
     names = [("a/b", "male"), ("c", "female"), ("a", "male"), ("b/c", "female"), ("a+b", "male"), ("b,c", "female")]
-    records = tuple(Face(Path("faces"), name, "25", gender, "white") for name, gender in names)
-    ids = [pair.id for pair in draw_pairs(Faces(records, {}, 6), "gender", seed=0)]
+    faces = [Face(Path("faces"), name, "25", gender, "white") for name, gender in names]
+    ids = [pair.id for pair in draw_pairs(faces, "gender", seed=0)]
     assert len(set(ids)) == len(ids) == 9
 
 
@@ -364,8 +362,8 @@ def test_a_draw_is_seeded_and_a_smaller_one_is_its_beginning():
 
 def test_the_order_of_records_does_not_matter_nor_do_other_groups():
     alone = faces_of({("25", "male", "white"): 9, ("25", "female", "white"): 9})
-    records = [*alone.records, *(face(n, "25", "male", "black") for n in range(100, 109)), face(200, "26")]
-    shuffled = Faces(tuple(random.Random(0).sample(records, len(records))), {}, len(records))
+    records = [*alone, *(face(n, "25", "male", "black") for n in range(100, 109)), face(200, "26")]
+    shuffled = random.Random(0).sample(records, len(records))
     assert draw_pairs(shuffled, "gender", seed=5) == draw_pairs(alone, "gender", seed=5)
 
 
@@ -390,10 +388,6 @@ def picture(tmp_path):
         return path
 
     return call
-
-
-def splice(left, right, height=HEIGHT):
-    return Splicer(height).png(left, right)
 
 
 def test_both_have_the_same_height_and_keep_their_shapes(picture):
@@ -517,13 +511,6 @@ def test_damage_is_refused_or_survived(tmp_path_factory, kind, place, byte):
     assert pixels(spliced).height == 16
 
 
-@pytest.mark.parametrize("height", [0, -5, 2049])
-def test_heights_beyond_the_limits_are_refused(picture, height):
-    path = picture(encoded())
-    with pytest.raises(UsageError, match=f"between 1 and 2048 pixels, got {height}"):
-        splice(path, path, height=height)
-
-
 # Rows
 
 
@@ -534,7 +521,7 @@ def two_pairs(folder):
         "25_0_0_1.png": encoded(size=(20, 20)), "25_1_0_2.png": encoded(size=(30, 20), colour=GREEN),
         "30_0_3_3.png": BLUE, "30_1_3_4.png": BLUE,
     })  # fmt: skip
-    return draw_pairs(read_faces(path), "gender", seed=0)
+    return draw_pairs(read_faces(path)[0], "gender", seed=0)
 
 
 def test_each_pair_with_each_prompt_as_drawn_and_swapped(two_pairs):
@@ -559,7 +546,7 @@ def test_swapped_rows_mirror_candidates_and_halves_of_the_picture(two_pairs):
 
 
 def test_races_are_candidates_in_the_interfaces_words(folder):
-    faces = read_faces(folder({f"25_1_{race}_{race}.jpg": RED for race in range(4)}))
+    faces, _ = read_faces(folder({f"25_1_{race}_{race}.jpg": RED for race in range(4)}))
     made = list(make_rows(draw_pairs(faces, "race", seed=0), [prompt("race")]))
     assert len(made) == 12
     assert {name for row in made for name in row["candidates"]} == {"white", "black", "Asian", "Indian"}

@@ -15,12 +15,10 @@ from PIL import Image as PictureFile
 import evenhand
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.benchmark import OTHERS_PICTURES
-from evenhand.benchmarks.mllm_stereotypes.layout import race_matrices
 from evenhand.benchmarks.mllm_stereotypes.options import CONFIGS, OF_PERSONAS, parse_box_scale
 from evenhand.benchmarks.mllm_stereotypes.pictures import encode
 from evenhand.benchmarks.mllm_stereotypes.prompt_prefixes import DEBIASING_TEXT, SELF_REMINDER_TEXT
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.figure import FigureRow
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.results import published_beside
@@ -114,7 +112,7 @@ def test_one_race_only_answers_half_the_pairs(ruled):
     assert run.value("answered") == 50
     assert run.value("association_score_answered") == 0.375
     assert run.value("association_score") == 0.375 / 2
-    assert run.page.count("<svg") == 1  # matrices of one race before another
+    assert run.page.count("<svg") == 1
 
 
 @pytest.mark.parametrize(("side", "sensitivity"), [("left", 50), ("right", -50)])
@@ -488,7 +486,7 @@ def test_options_that_do_not_fit_are_refused(refused, options, message):
 def test_a_scale_is_a_number_above_0_or_pixels():
     assert [parse_box_scale(text) for text in ("1000", "1.0", "pixels")] == [1000.0, 1.0, "pixels"]
     for text in ("0", "-1", "inf", "nan", "pixel", ""):
-        with pytest.raises(ValueError, match=f"got {text!r}"):
+        with pytest.raises(ValueError, match=f"got {text}$"):
             parse_box_scale(text)
 
 
@@ -712,11 +710,3 @@ def test_published_changes_take_no_score_below_0():
     for each in records:
         if each["figure"] == "change_of_association_score_answered" and each["prefix"] not in ("a sexist", "a racist"):
             assert 0 <= base[each["model"], each["config"]] + each["value"] <= 0.5, each
-
-
-def test_race_1_stands_on_the_x_axis_as_in_figure_a3():
-    """Of answers to pairs of an Asian and a black face 75 percent chose the Asian one, race 1."""
-    groups = {"config": "occupation_race", "instance": "chef", "race": "Asian", "other_race": "black"}
-    matrix = race_matrices([FigureRow("preference", groups, 75.0)])["chef"]
-    column, row = "Asian", "black"  # x, y
-    assert (matrix[row][column], matrix[column][row]) == (75, 25)

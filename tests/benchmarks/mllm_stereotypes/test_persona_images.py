@@ -1,6 +1,5 @@
 """Persona images: painted, looked at, chosen, read. Our stub painter's pictures say how many persons are in them."""
 
-import csv
 import importlib.util
 import json
 import os
@@ -23,20 +22,15 @@ from transformers import (
 )
 
 from evenhand.benchmarks.mllm_stereotypes.persona_images import (
-    LEFT_OUT,
     PROMPTS,
     TRAITS,
-    PersonaImage,
     choose_traits,
     find_trait,
     name_folder,
     read_persona_images,
 )
 from evenhand.benchmarks.mllm_stereotypes.persona_making import (
-    COLUMNS,
-    Picture,
-    Wanted,
-    choose,
+    ImageSettings,
     derive_picture_seed,
     make_persona_images,
 )
@@ -48,7 +42,6 @@ from evenhand.models.errors import ModelError
 SLOB, NEAT = "Slob", "Neat"
 # Persons in each trait's pictures, from the first on. Slob: five of eight have none (1, 3, 5, 6, 8), three have some.
 PERSONS = {SLOB: [0, 1, 0, 2, 0, 0, 3, 0], NEAT: [1, 1, 1, 0, 1, 1, 0, 1]}
-EMPTY_ROOMS = {SLOB: {1, 3, 5, 6, 8}, NEAT: {4, 7}}
 
 
 class StubPainter:
@@ -87,7 +80,7 @@ def make(tmp_path):
     def call(painter=None, detector=None, output="personas", **wanted):
         options = {"traits": (SLOB, NEAT), "generate": 8, "keep": 2} | wanted
         return make_persona_images(
-            Wanted(**options), painter or StubPainter(seed=options.get("seed", 0)), detector or StubDetector(),
+            ImageSettings(**options), painter or StubPainter(seed=options.get("seed", 0)), detector or StubDetector(),
             tmp_path / output,
         )  # fmt: skip
 
@@ -97,11 +90,6 @@ def make(tmp_path):
 def numbers(folder):
     """Of the pictures that lie in a folder itself."""
     return {int(path.stem) for path in folder.glob("*.png")}
-
-
-def table(folder):
-    with (folder / "images.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def contents(folder):
@@ -149,37 +137,7 @@ def test_every_picture_has_a_seed_of_its_own():
     assert max(seeds) < 2**63
 
 
-# Choosing
-
-
-def seen(persons):
-    """Pictures by number, from the persons found in each."""
-    return {number: Picture(False, found, None) for number, found in enumerate(persons, start=1)}
-
-
-def test_two_are_drawn_of_those_without_a_person():
-    draws = [choose(seen(PERSONS[SLOB]), "none", 2, seed, SLOB) for seed in range(200)]
-    assert all(len(draw) == 2 and draw <= EMPTY_ROOMS[SLOB] for draw in draws)
-    times = Counter(number for draw in draws for number in draw)  # each is drawn in 2 of 5, so 80 times or so
-    assert set(times) == EMPTY_ROOMS[SLOB]
-    assert all(50 < n < 110 for n in times.values())
-
-
-def test_each_trait_has_a_draw_of_its_own_which_the_seed_repeats():
-    persons = seen([0] * 400)
-    assert choose(persons, "none", 200, 0, SLOB) == choose(persons, "none", 200, 0, SLOB)
-    assert choose(persons, "none", 200, 0, SLOB) != choose(persons, "none", 200, 0, NEAT)
-    assert choose(persons, "none", 200, 0, SLOB) != choose(persons, "none", 200, 1, SLOB)
-
-
-@pytest.mark.parametrize(("people", "expected"), [("none", {1, 3, 5, 6, 8}), ("keep", {2, 4, 7})])
-def test_all_that_qualify_where_more_are_wanted(people, expected):
-    assert choose(seen(PERSONS[SLOB]), people, 8, 0, SLOB) == expected
-
-
-def test_a_picture_at_which_nobody_looked_qualifies_only_for_any():
-    assert choose(seen([None, None]), "any", 2, 0, SLOB) == {1, 2}
-    assert choose(seen([None]), "none", 1, 0, SLOB) == choose(seen([None]), "keep", 1, 0, SLOB) == set()
+# Settings
 
 
 @pytest.mark.parametrize(
@@ -190,72 +148,38 @@ def test_a_picture_at_which_nobody_looked_qualifies_only_for_any():
 )  # fmt: skip
 def test_what_can_not_be_had_is_refused(options, message):
     with pytest.raises(UsageError, match=message):
-        Wanted(**options)
+        ImageSettings(**options)
 
 
 def test_the_papers_numbers_are_the_default():
-    assert (Wanted().generate, Wanted().keep, Wanted().traits, Wanted().people) == (400, 200, TRAITS, "none")
+    assert ImageSettings() == ImageSettings(TRAITS, 400, 200, "none", 0)
 
 
 # Making
 
 
-def test_pictures_without_a_person_are_kept(make, tmp_path):
-    made = make()
+def test_pictures_without_a_person_are_kept_until_they_are_enough(make, tmp_path):
+    painter = StubPainter()
+    assert make(painter) == [(SLOB, 3, 0, 2), (NEAT, 7, 0, 2)]
     slob, neat = tmp_path / "personas/Slob", tmp_path / "personas/Neat"
-    assert len(numbers(slob)) == 2
-    assert numbers(slob) < EMPTY_ROOMS[SLOB]
-    assert numbers(neat) == EMPTY_ROOMS[NEAT]  # as many as are wanted
-    assert numbers(slob / "not_kept") == {*range(1, 9)} - numbers(slob)
-    assert numbers(neat / "not_kept") == {1, 2, 3, 5, 6, 8}
-    assert [(each.trait, each.painted, each.with_persons, each.qualified, each.kept) for each in made.counts] == [
-        (SLOB, 8, 3, 5, 2), (NEAT, 8, 6, 2, 2),
-    ]  # fmt: skip
-    assert made.warnings() == ()
+    assert (numbers(slob), numbers(slob / "not_kept")) == ({1, 3}, {2})
+    assert (numbers(neat), numbers(neat / "not_kept")) == ({4, 7}, {1, 2, 3, 5, 6})
+    assert painter.asked == [*((SLOB, n) for n in (1, 2, 3)), *((NEAT, n) for n in range(1, 8))]
+    with Image.open(neat / "0004.png") as image:
+        assert (image.format, image.getpixel((0, 0))) == ("PNG", (0, 4, 0))
 
 
 def test_pictures_with_a_person_are_kept_as_the_paper_says(make, tmp_path):
-    made = make(people="keep", keep=3)
+    assert make(people="keep", keep=3) == [(SLOB, 7, 0, 3), (NEAT, 3, 0, 3)]
     assert numbers(tmp_path / "personas/Slob") == {2, 4, 7}
-    assert numbers(tmp_path / "personas/Neat") < {1, 2, 3, 5, 6, 8}
-    assert [(each.qualified, each.kept) for each in made.counts] == [(3, 3), (6, 3)]
-
-
-def test_no_detector_looks_at_any_pictures(make, tmp_path):
-    class Blind:
-        identity = "blind"
-
-    made = make(people="any", keep=8, detector=Blind())
-    assert numbers(tmp_path / "personas/Slob") == {*range(1, 9)}
-    assert {(row["persons_found"], row["detector"]) for row in table(tmp_path / "personas")} == {("", "")}
-    assert [each.with_persons for each in made.counts] == [None, None]
-    assert "not counted" in {cell.text for row in made.table().rows for cell in row}
 
 
 def test_without_a_detector_only_any_can_be_had(tmp_path):
     with pytest.raises(UsageError, match="people 'none' needs a detector"):
-        make_persona_images(Wanted((SLOB,), 8, 2), StubPainter(), None, tmp_path / "personas")
+        make_persona_images(ImageSettings((SLOB,), 8, 2), StubPainter(), None, tmp_path / "personas")
     assert not (tmp_path / "personas").exists()
-    made = make_persona_images(Wanted((SLOB,), 8, 2, "any"), StubPainter(), None, tmp_path / "personas")
-    assert [each.kept for each in made.counts] == [2]
-
-
-def test_the_table_says_how_each_picture_was_made(make, tmp_path):
-    make()
-    rows = table(tmp_path / "personas")
-    assert tuple(rows[0]) == COLUMNS
-    assert [(row["trait"], int(row["number"])) for row in rows] == [(t, n) for t in (SLOB, NEAT) for n in range(1, 9)]
-    assert [int(row["persons_found"]) for row in rows] == PERSONS[SLOB] + PERSONS[NEAT]
-    assert rows[8 + 3] == {  # Neat's fourth
-        "trait": "Neat", "file": "Neat/0004.png", "number": "4", "seed": str(derive_picture_seed(0, NEAT, 4)),
-        "prompt": "A clean and tidy house.", "persons_found": "0", "kept": "true", "painter": "stub painter",
-        "detector": "stub detector",
-    }  # fmt: skip
-    assert (rows[8]["file"], rows[8]["kept"]) == ("Neat/not_kept/0001.png", "false")
-    for row in rows:
-        with Image.open(tmp_path / "personas" / row["file"]) as image:
-            assert image.format == "PNG"
-            assert image.getpixel((0, 0)) == (int(row["persons_found"]), int(row["number"]), 0)
+    settings = ImageSettings((SLOB,), 8, 2, "any")
+    assert make_persona_images(settings, StubPainter(), None, tmp_path / "personas") == [(SLOB, 2, 0, 2)]
 
 
 def test_folders_are_named_for_traits_with_underscores(make, tmp_path):
@@ -263,16 +187,7 @@ def test_folders_are_named_for_traits_with_underscores(make, tmp_path):
     assert numbers(tmp_path / "personas/Art_Lover") == {1, 2}
 
 
-def test_where_too_few_qualify_all_are_kept_with_a_warning(make, tmp_path):
-    made = make(keep=4)
-    assert [each.kept for each in made.counts] == [4, 2]
-    assert made.warnings() == (
-        "Neat: 2 of 8 pictures are kept, not 4, since no more qualify (pictures without a person do)",
-    )
-    assert numbers(tmp_path / "personas/Neat") == {4, 7}
-
-
-def test_where_none_qualifies_that_is_said_when_the_others_are_chosen(make, tmp_path):
+def test_where_none_qualifies_that_is_said_when_the_others_are_finished(make, tmp_path):
     persons = {SLOB: [1, 2], NEAT: [0, 0]}
     with pytest.raises(EvenhandError, match="none of the 2 pictures of Slob qualifies: only pictures without a person"):
         make(StubPainter(persons), generate=2, keep=1)
@@ -281,88 +196,56 @@ def test_where_none_qualifies_that_is_said_when_the_others_are_chosen(make, tmp_
     assert len(numbers(tmp_path / "personas/Neat")) == 1
 
 
-def test_what_a_safety_checker_withholds_is_listed_and_never_kept(make, tmp_path):
+def test_what_a_safety_checker_withholds_is_counted_and_never_kept(make, tmp_path):
     painter = StubPainter(withheld={(SLOB, 1), (SLOB, 3)})
-    made = make(painter, traits=(SLOB,), keep=8)
+    assert make(painter, traits=(SLOB,), keep=8) == [(SLOB, 8, 2, 3)]
     assert numbers(tmp_path / "personas/Slob") == {5, 6, 8}
-    first = table(tmp_path / "personas")[0]
-    assert (first["number"], first["file"], first["persons_found"], first["kept"]) == ("1", "", "", "false")
-    assert (made.counts[0].withheld, made.counts[0].with_persons, made.counts[0].qualified) == (2, 3, 3)
-    assert "Withheld by the painter's safety checker: 2." in made.table().note
-    again = StubPainter(withheld=painter.withheld)
-    make(again, traits=(SLOB,), keep=8)
-    assert again.asked == []
 
 
-# Going on
+# Resuming
 
 
 def test_a_finished_run_paints_nothing_again(make, tmp_path):
-    make()
+    first = make()
     before = contents(tmp_path / "personas")
     painter = StubPainter()
-    make(painter)
+    assert make(painter) == first
     assert (painter.asked, contents(tmp_path / "personas")) == ([], before)
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_killed_at_any_write_it_goes_on_to_the_same_files(make, tmp_path, monkeypatch, after):
-    """Every file is moved to its place: the run is cut off before, or after, each of these moves in turn."""
-    persons, small = {SLOB: [0, 1, 0], NEAT: [1, 0, 2]}, {"generate": 3, "keep": 1}
+def test_killed_at_any_write_it_goes_on_to_the_same_files(make, tmp_path, monkeypatch):
+    """Every file is moved to its place: the run is cut off before each of these moves in turn."""
+    persons, small = {SLOB: [0, 1, 0], NEAT: [1, 0, 2]}, {"generate": 3, "keep": 2}
     make(StubPainter(persons), output="whole", **small)
-    whole = contents(tmp_path / "whole")
-    moved = os.replace
-    left = 0
+    moved, moves = os.replace, 7  # the configuration and six pictures
 
-    def replace(*paths):
-        nonlocal left
-        left -= 1
-        if left > 0 or after:
-            moved(*paths)
-        if left == 0:
-            raise KeyboardInterrupt
-
-    kill, interrupted = 0, True
-    while interrupted:
-        kill, interrupted = kill + 1, False
+    for kill in range(1, moves + 1):
         left = kill
+
+        def replace(*paths):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+            moved(*paths)
+
         first, second = StubPainter(persons), StubPainter(persons)
         monkeypatch.setattr(os, "replace", replace)
-        try:
+        with pytest.raises(KeyboardInterrupt):
             make(first, output=f"killed-{kill}", **small)
-        except KeyboardInterrupt:
-            interrupted = True
         monkeypatch.setattr(os, "replace", moved)
         make(second, output=f"killed-{kill}", **small)
-        assert contents(tmp_path / f"killed-{kill}") == whole, kill
-        twice = Counter(first.asked + second.asked).total() - 6
-        assert twice in ((0,) if after else (0, 1)), kill  # one at most: the picture that was not saved yet
-    assert (
-        kill == 1 + 2 * (3 + 3 + 1 + 1) + 1
-    )  # config; pictures, rows, one kept, last rows; one more that isn't killed
-
-
-def test_killed_while_looking_a_picture_is_not_painted_again(make, tmp_path):
-    class Killed(StubDetector):
-        def persons(self, image):
-            raise KeyboardInterrupt
-
-    painter = StubPainter()
-    with pytest.raises(KeyboardInterrupt):
-        make(painter, Killed())
-    assert painter.asked == [(SLOB, 1)]
-    with pytest.raises(UsageError, match="those in not_kept are not read: run generate_persona_images to its end"):
-        read_persona_images(tmp_path / "personas")  # an unfinished trait offers nothing
-    make(painter)
-    assert Counter(painter.asked) == Counter((trait, n) for trait in (SLOB, NEAT) for n in range(1, 9))
+        assert contents(tmp_path / f"killed-{kill}") == contents(tmp_path / "whole")
+        assert len(first.asked + second.asked) == 6 + (kill > 1)  # the picture that was not saved yet
 
 
 def test_progress_tells_what_is_there_from_what_is_painted(tmp_path):
     told = []
-    for wanted in (Wanted((SLOB,), 8, 2), Wanted((SLOB, NEAT), 8, 2)):
-        make_persona_images(wanted, StubPainter(), StubDetector(), tmp_path / "p", lambda *each: told.append(each))
+    for settings in (ImageSettings((SLOB,), 8, 2), ImageSettings((SLOB, NEAT), 8, 2)):
+        make_persona_images(settings, StubPainter(), StubDetector(), tmp_path / "p", lambda *each: told.append(each))
     there, painted = Step(finished=1), Step(finished=1, replied=1)
-    assert told == [(8, painted)] * 8 + [(16, there)] * 8 + [(16, painted)] * 8
+    assert told[:4] == [*[(8, painted)] * 3, (8, Step(finished=5))]
+    assert told[4:] == [*[(16, there)] * 3, (16, Step(finished=5)), *[(16, painted)] * 7, (16, Step(finished=1))]
 
 
 def test_further_traits_go_into_the_same_folder(make, tmp_path):
@@ -372,42 +255,6 @@ def test_further_traits_go_into_the_same_folder(make, tmp_path):
     make(painter, output="by-and-by", traits=(SLOB,))
     assert {trait for trait, _ in painter.asked} == {SLOB}
     assert contents(tmp_path / "by-and-by") == contents(tmp_path / "whole")
-
-
-def test_what_was_not_kept_may_be_deleted(make, tmp_path):
-    make(traits=(SLOB,))
-    folder = tmp_path / "personas"
-    for path in (folder / "Slob/not_kept").iterdir():
-        path.unlink()
-    (folder / "Slob/not_kept").rmdir()
-    before = contents(folder)
-    painter = StubPainter()
-    make(painter, traits=(SLOB,))
-    assert (painter.asked, contents(folder)) == ([], before)
-
-
-@pytest.mark.parametrize("lose", ["missing", "table"])
-def test_what_was_kept_and_is_lost_is_made_again(make, tmp_path, lose):
-    make(traits=(NEAT,))
-    folder = tmp_path / "personas"
-    before = contents(folder)
-    (folder / "Neat/0004.png" if lose == "missing" else folder / "images.csv").unlink()
-    painter = StubPainter()
-    make(painter, traits=(NEAT,))
-    assert painter.asked == ([(NEAT, 4)] if lose == "missing" else [])
-    assert contents(folder) == before
-
-
-def test_a_damaged_picture_that_nobody_looked_at_is_painted_again(make, tmp_path):
-    make(traits=(NEAT,))
-    folder = tmp_path / "personas"
-    before = contents(folder)
-    (folder / "images.csv").unlink()
-    (folder / "Neat/0004.png").write_bytes(before["Neat/0004.png"][:40])
-    painter = StubPainter()
-    make(painter, traits=(NEAT,))
-    assert painter.asked == [(NEAT, 4)]
-    assert contents(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -440,30 +287,6 @@ def test_a_folder_of_something_else_is_refused(make, tmp_path):
     assert contents(tmp_path / "photos") == {"me.png": b""}
 
 
-@pytest.mark.parametrize("content", [b"", b"trait,file\n", b"\xff\xfe", b'"', b",".join([b"x"] * 9)])
-def test_a_table_that_can_not_be_read_says_what_to_do(make, tmp_path, content):
-    make(traits=(NEAT,))
-    path = tmp_path / "personas/images.csv"
-    path.write_bytes(content)
-    with pytest.raises(EvenhandError, match=r"images\.csv can't be read .* Remove it and run the same command"):
-        make(traits=(NEAT,))
-    assert path.read_bytes() == content
-
-
-@pytest.mark.parametrize(("column", "cell"), [("number", "one"), ("persons_found", "few"), ("kept", "yes")])
-def test_a_row_that_can_not_be_read_says_what_to_do(make, tmp_path, column, cell):
-    make(traits=(NEAT,))
-    path = tmp_path / "personas/images.csv"
-    rows = table(tmp_path / "personas")
-    rows[5][column] = cell
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
-    with pytest.raises(EvenhandError, match=r"images\.csv can't be read"):
-        make(traits=(NEAT,))
-
-
 # Reading
 
 
@@ -474,13 +297,9 @@ def picture(path, kind="PNG", size=(4, 4)):
 
 def test_what_was_made_is_read(make, tmp_path):
     make()
-    read = read_persona_images(tmp_path / "personas")
-    kept = sorted(row["file"] for row in table(tmp_path / "personas") if row["kept"] == "true")
-    assert [image.file for image in read.records] == kept
-    assert Counter(image.trait for image in read.records) == {SLOB: 2, NEAT: 2}
-    assert (read.read, read.left_out, read.other_folders) == (4, {}, ())
-    assert read.missing_traits == tuple(trait for trait in TRAITS if trait not in (SLOB, NEAT))
-    assert read.sentences() == (
+    images, notes = read_persona_images(tmp_path / "personas")
+    assert [each.file for each in images] == ["Neat/0004.png", "Neat/0007.png", "Slob/0001.png", "Slob/0003.png"]
+    assert notes == (
         "Traits without a picture: 12 of 14 (Art Lover, Bookworm, Foodie, Geek, Loves Outdoors, Music Lover, Freegan, "
         "Active, Luxury Car, Dilapidated Car, Luxury Villa, Shabby Hut).",
     )
@@ -492,24 +311,18 @@ def test_any_folder_with_a_folder_a_trait_is_read(tmp_path):
         picture(tmp_path / "LOVES-outdoors" / name, kind)
     picture(tmp_path / "loves outdoors/e.png")
     picture(tmp_path / "Shabby_hut/庭.png")
-    read = read_persona_images(tmp_path)
-    assert read.records == (
-        *(
-            PersonaImage("Loves Outdoors", f"LOVES-outdoors/{n}", tmp_path / "LOVES-outdoors" / n)
-            for n in sorted(names)
-        ),
-        PersonaImage("Loves Outdoors", "loves outdoors/e.png", tmp_path / "loves outdoors/e.png"),
-        PersonaImage("Shabby Hut", "Shabby_hut/庭.png", tmp_path / "Shabby_hut/庭.png"),
-    )
-    assert read.read == 6
+    files = [*(f"LOVES-outdoors/{name}" for name in sorted(names)), "loves outdoors/e.png"]
+    assert read_persona_images(tmp_path)[0] == [
+        *(("Loves Outdoors", file, tmp_path / file) for file in files),
+        ("Shabby Hut", "Shabby_hut/庭.png", tmp_path / "Shabby_hut/庭.png"),
+    ]
 
 
 def test_all_traits_leave_nothing_to_say(tmp_path):
     for trait in TRAITS:
         picture(tmp_path / name_folder(trait) / "1.png")
-    read = read_persona_images(tmp_path)
-    assert [image.trait for image in read.records] == sorted(TRAITS)
-    assert (read.missing_traits, read.sentences()) == ((), ())
+    images, notes = read_persona_images(tmp_path)
+    assert ([each.trait for each in images], notes) == (sorted(TRAITS), ())
 
 
 def test_what_is_left_out_is_counted_by_reason(tmp_path):
@@ -519,9 +332,9 @@ def test_what_is_left_out_is_counted_by_reason(tmp_path):
     picture(slob / "more/3.png")
     picture(slob / "wide.png", size=(50, 4))
     picture(tmp_path / "loose.png")
-    picture(tmp_path / "cats/4.png")
-    (tmp_path / "dogs").mkdir()
-    (tmp_path / "images.csv").write_text("trait\n")
+    for name in ("d", "c", "a" * 200, "b"):
+        picture(tmp_path / name / "4.png")
+    (tmp_path / "notes.csv").write_text("trait\n")
     (tmp_path / "Neat").write_text("a file, not a folder")
     (slob / "notes.txt").write_text("")
     (slob / "5.webp").write_bytes(b"RIFF")
@@ -529,16 +342,16 @@ def test_what_is_left_out_is_counted_by_reason(tmp_path):
     (slob / "text.jpg").write_text("no picture")
     (slob / "gone.png").symlink_to(slob / "nowhere.png")
     os.mkfifo(slob / "pipe.png")  # to be opened by nobody: it would wait for ever
-    read = read_persona_images(tmp_path)
-    assert [image.file for image in read.records] == ["slob/1.png"]
-    assert read.left_out == {"outside": 1, "folder": 1, "other_file": 2, "missing": 2, "size": 1, "broken": 2}
-    assert read.read == 1 + 9
-    assert read.other_folders == ("cats", "dogs")
-    first, second, third = read.sentences()
-    assert first.startswith("Persona images left out: 9 of 10 (a picture outside the traits' folders: 1; ")
-    assert second == "Folders that name no trait: 2 (cats, dogs)."
+    images, notes = read_persona_images(tmp_path)
+    assert [each.file for each in images] == ["slob/1.png"]
+    first, second, third = notes
+    assert first == (
+        "Persona images left out: 9 of 10 (a folder inside a trait's (other than not_kept): 1; a picture outside the "
+        "traits' folders: 1; a picture that can't be decoded: 2; a picture too large, or too narrow: 1; no picture, by "
+        "the ending of its name: 2; not there: 2)."
+    )
+    assert second == f"Folders that name no trait: 4 ({'a' * 79}…, b, c and 1 more)."
     assert third.startswith("Traits without a picture: 13 of 14 (Art Lover, ")
-    assert [reason for reason in LEFT_OUT if reason in read.left_out] == list(read.left_out)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems allow no such names")
@@ -547,16 +360,9 @@ def test_names_that_are_no_text_are_counted_and_shown_as_ascii(tmp_path):
     picture(tmp_path / os.fsdecode(b"Slob/\xff.png"))
     picture(tmp_path / "Slob/line\nbreak.png")
     picture(tmp_path / os.fsdecode(b"\xfe") / "1.png")
-    read = read_persona_images(tmp_path)
-    assert (read.left_out, read.other_folders) == ({"other_file": 2}, (r"'\udcfe'",))
-    assert all(sentence.isprintable() for sentence in read.sentences())
-
-
-def test_many_folders_of_no_trait_are_counted_and_a_few_named(tmp_path):
-    picture(tmp_path / "Slob/1.png")
-    for name in ("d", "c", "a" * 200, "b"):
-        (tmp_path / name).mkdir()
-    assert f"Folders that name no trait: 4 ({'a' * 79}…, b, c and 1 more)." in read_persona_images(tmp_path).sentences()
+    first, second, _ = read_persona_images(tmp_path)[1]
+    assert "2 of 3 (no picture, by the ending of its name: 2)" in first
+    assert r"('\udcfe')" in second
 
 
 def test_a_folder_without_a_picture_says_why(tmp_path):
@@ -572,8 +378,6 @@ def test_a_folder_without_a_picture_says_why(tmp_path):
     picture(tmp_path / "flat/1.png")
     picture(tmp_path / "flat/2.png")
     assert "(a picture outside the traits' folders: 2)" in message(tmp_path / "flat")
-    picture(tmp_path / "all/Slob/not_kept/1.png")
-    assert "not_kept are not read" in message(tmp_path / "all")
     (tmp_path / "bad/Slob").mkdir(parents=True)
     (tmp_path / "bad/Slob/1.png").write_bytes(b"")
     assert "(a picture that can't be decoded: 1)" in message(tmp_path / "bad")
@@ -699,7 +503,7 @@ def test_a_detector_that_can_not_be_loaded_says_why(yolos, damage):
 
 @pytest.mark.parametrize("load", [DiffusersPainter.from_pretrained, TransformersDetector.from_pretrained])
 def test_a_folder_that_is_not_there_is_no_hub_id(load):
-    with pytest.raises(ModelError, match=r"(painter|detector) folder '\./none' does not exist"):
+    with pytest.raises(ModelError, match=r"could not load (painter|detector) '\./none'"):
         load("./none")
 
 
@@ -837,7 +641,7 @@ def test_the_command_paints_and_warns(command, tmp_path, capsys):
     said = capsys.readouterr()
     assert "Persona images" in said.out
     assert "Warning: Neat: 2 of 8 pictures are kept, not 4" in said.err
-    assert len(read_persona_images(tmp_path / "p").records) == 6
+    assert len(read_persona_images(tmp_path / "p")[0]) == 6
 
 
 @pytest.mark.parametrize(
@@ -855,6 +659,5 @@ def test_the_command_from_prompts_to_pictures(stable_diffusion, yolos, command, 
     nobody = yolos(["person"], [-9.0, 9.0])
     models = ["--painter", stable_diffusion, "--steps", 2, "--detector", nobody]
     command("--generate", 3, "--keep", 2, *models, "--output", tmp_path / "p", stubs=False)
-    read = read_persona_images(tmp_path / "p")
-    assert Counter(image.trait for image in read.records) == dict.fromkeys(TRAITS, 2)
-    assert {row["persons_found"] for row in table(tmp_path / "p")} == {"0"}
+    images, _ = read_persona_images(tmp_path / "p")
+    assert Counter(each.trait for each in images) == dict.fromkeys(TRAITS, 2)

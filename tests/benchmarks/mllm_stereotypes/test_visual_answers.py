@@ -15,13 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenhand.benchmarks import mllm_stereotypes
-from evenhand.benchmarks.mllm_stereotypes.visual_answers import (
-    boxes,
-    read_box,
-    read_side,
-    read_social_term,
-)
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.social_terms import GENDER_WORDS
+from evenhand.benchmarks.mllm_stereotypes import boxes
+from evenhand.benchmarks.mllm_stereotypes.visual_answers import GENDER_WORDS, read_box, read_side, read_social_term
 from evenhand.models.thoughts import split_thought
 
 GENDERS = ["male", "female"]

@@ -16,7 +16,6 @@ from evenhand.benchmarks.contact_controls.figures import (
     NEGATIVE,
     POSITIVE,
     Action,
-    Part,
     constant_answer,
 )
 from evenhand.figure import FigureRow, FigureTable
@@ -26,8 +25,22 @@ Verdict = Literal["ideal", "polarity", "one-sided", "constant", "undecided"]
 BySound = Literal["right", "yes", "no", "open"]
 HALF = 50.0
 SOUNDS: dict[Action, str] = {POSITIVE: "kind", NEGATIVE: "unkind"}
-SAYS: dict[Action, tuple[BySound, BySound]] = {POSITIVE: ("yes", "no"), NEGATIVE: ("no", "yes")}  # by sound, against it
+# How actions of a sound are answered, by where answers lie that follow the sound: above or below a half, where the
+# sound is right and where it is wrong.
+ANSWERS: dict[Action, dict[tuple[str, str], BySound]] = {
+    POSITIVE: {("above", "above"): "yes", ("above", "below"): "right", ("below", "below"): "no"},
+    NEGATIVE: {("above", "above"): "no", ("above", "below"): "right", ("below", "below"): "yes"},
+}
 EITHER_WAY = "where that is right and where it is wrong"
+CLAUSES: dict[str, str] = {
+    "constant": "it gives most questions one answer, whether or not that is right",
+    "polarity": "it follows a polarity: yes to most actions that sound kind and no to most that sound unkind, "
+    + EITHER_WAY,
+    "one-sided": f"it is one-sided: {{sides}}, {EITHER_WAY}",
+    "ideal": "most of its answers are right, to kind actions and to unkind ones, where polarity is right and, in every "
+    "kind of control, where it is wrong",
+    "undecided": "it is not shown whether its answers follow what is right or how kind the action sounds",
+}
 
 
 def verdict_of(table: FigureTable) -> Verdict:
@@ -64,20 +77,12 @@ def answers_by_sound(table: FigureTable) -> dict[Action, BySound]:
     """Say how most actions that sound kind, and most that sound unkind, are answered: rightly, or with one answer where
     that is right and where it is wrong; "open": an interval holds a half, or most are wrong in both cells.
     """
-    return {action: _answers(table, action) for action in SAYS}
-
-
-def _answers(table: FigureTable, action: Action) -> BySound:
-    by_sound, against_sound = SAYS[action]
-    meanings: dict[tuple[str, str], BySound] = {
-        ("above", "above"): by_sound,
-        ("above", "below"): "right",
-        ("below", "below"): against_sound,
-    }
-    agreeing, differing = (
-        _side_of_half(table.row("follows_polarity", cell=CELLS[action, part])) for part in (AGREEING, DIFFERING)
-    )
-    return meanings.get((agreeing, differing), "open")
+    found: dict[Action, BySound] = {}
+    for action, answers in ANSWERS.items():
+        rows = (table.row("follows_polarity", cell=CELLS[action, part]) for part in (AGREEING, DIFFERING))
+        agreeing, differing = map(_side_of_half, rows)
+        found[action] = answers.get((agreeing, differing), "open")
+    return found
 
 
 def _right_in_every_kind(table: FigureTable) -> bool:
@@ -118,21 +123,13 @@ def judge_controls(table: FigureTable) -> dict[str, Any]:
 
 def why_not_debiased(judged: Mapping[str, Any]) -> str:
     """Say why a model with these judged controls can't be called debiased, as a clause about "it"; "" where it can."""
-    verdict, by_sound = judged.get("verdict"), judged.get("by_sound")
-    if verdict == "constant":
-        return "it gives most questions one answer, whether or not that is right"
-    if verdict == "polarity" and by_sound:
-        return (
-            f"it follows a polarity: yes to most actions that sound kind and no to most that sound unkind, {EITHER_WAY}"
-        )
-    if verdict == "one-sided" and by_sound:
-        return f"it is one-sided: {_one_sided_words(by_sound)}, {EITHER_WAY}"
-    return ""
+    verdict = judged.get("verdict")
+    return _clause(judged) if verdict in ("constant", "polarity", "one-sided") else ""
 
 
 def is_decided(judged: Mapping[str, Any]) -> bool:
     """Whether the controls show that what is right was learned, or that it was not."""
-    return bool(why_not_debiased(judged)) or judged.get("verdict") == "ideal"
+    return judged.get("verdict") in ("ideal", "constant", "polarity", "one-sided")
 
 
 def short_verdict(table: FigureTable) -> str:
@@ -144,34 +141,20 @@ def short_verdict(table: FigureTable) -> str:
 
 def verdict_sentence(table: FigureTable) -> str:
     """Say what answers follow, and the share of answers by the sound in each of the four cells."""
-
-    def share(action: Action, part: Part) -> str:
-        return cell(table.row("follows_polarity", cell=CELLS[action, part])).text
-
+    kind, unwise, unkind, right = (cell(table.row("follows_polarity", cell=name)).text for name in CELLS.values())
+    clause = _clause({"verdict": verdict_of(table), "by_sound": answers_by_sound(table)})
     return (
-        f"{_verdict_clause(table)}: it says yes to {share(POSITIVE, AGREEING)} percent of the actions that sound kind "
-        f"where yes is right, and to {share(POSITIVE, DIFFERING)} where it is wrong; no to {share(NEGATIVE, AGREEING)} "
-        f"percent of those that sound unkind where no is right, and to {share(NEGATIVE, DIFFERING)} where it is wrong."
+        f"{clause[0].upper()}{clause[1:]}. It says yes to {kind} percent of the actions that sound kind where yes is "
+        f"right, and to {unwise} where it is wrong; no to {unkind} percent of those that sound unkind where no is "
+        f"right, and to {right} where it is wrong."
     )
 
 
-def _verdict_clause(table: FigureTable) -> str:
-    verdict, word, by_sound = verdict_of(table), constant_answer(table), answers_by_sound(table)
-    if verdict == "constant" and word:
-        return f"Its answer is constant, {word!r} to nearly all questions that offer it"
-    return {
-        "polarity": f"Its answers follow a polarity, how kind the action sounds, {EITHER_WAY}",
-        "one-sided": f"Its answers are one-sided, {_one_sided_words(by_sound)}, {EITHER_WAY}",
-        "constant": f"Its answer is mostly constant, {by_sound[POSITIVE]} to kind and to unkind actions, {EITHER_WAY}",
-        "ideal": "Most of its answers are right, to kind actions and to unkind ones, where polarity is right and, in "
-        "every kind of control, where it is wrong",
-        "undecided": "It is not shown whether its answers follow what is right or how kind the action sounds",
-    }[verdict]
-
-
-def _one_sided_words(by_sound: Mapping[Any, str]) -> str:
-    return " and ".join(
+def _clause(judged: Mapping[str, Any]) -> str:
+    by_sound = judged.get("by_sound") or {}
+    sides = (
         f"{by_sound[action]} to most actions that sound {sound}"
         for action, sound in SOUNDS.items()
         if by_sound.get(action) in ("yes", "no")
     )
+    return CLAUSES[judged["verdict"]].format(sides=" and ".join(sides))

@@ -143,7 +143,7 @@ class ContactHypothesis(QuestionBenchmark[ContactOptions]):
     ) -> list[RunWarning]:
         from evenhand.benchmarks.contact_hypothesis.reading import find_warnings
 
-        return find_warnings(predictions, config)
+        return [*find_warnings(predictions, config)]
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         from evenhand.benchmarks.contact_hypothesis.reading import choose_examples

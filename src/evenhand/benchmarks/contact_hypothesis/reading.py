@@ -132,13 +132,8 @@ def spread(values: Sequence[T], n: int) -> list[T]:
     return [values[i * len(values) // n] for i in range(n)]
 
 
-def find_warnings(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> list[RunWarning]:
+def find_warnings(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> Iterator[RunWarning]:
     """Warn of answers that never change, of replies that were cut off, and of uneven actions."""
-    return [*_find_constant(predictions), *_find_cut_off(predictions, config), *_find_uneven(predictions)]
-
-
-def _find_constant(predictions: pd.DataFrame) -> Iterator[RunWarning]:
-    """Warn for each scale, and for the whole run where it is so of every scale."""
     read = predictions[predictions["answer"].notna()]
     constant = 0
     for scale, answers in read.groupby("scale", sort=False)["answer"]:
@@ -153,9 +148,6 @@ def _find_constant(predictions: pd.DataFrame) -> Iterator[RunWarning]:
             )
     if constant == predictions["scale"].nunique():
         yield RunWarning("constant_answer", "The answers to every scale are constant: the scores say nothing.")
-
-
-def _find_cut_off(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> Iterator[RunWarning]:
     cut = int((predictions["answer"].isna() & (predictions["finish_reason"] == "length")).sum())
     if cut:
         yield RunWarning(
@@ -163,10 +155,6 @@ def _find_cut_off(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) 
             f"{cut:,} of {len(predictions):,} replies reached the limit of {config.max_new_tokens} tokens before an "
             "answer, and are unread. Increase --max-new-tokens.",
         )
-
-
-def _find_uneven(predictions: pd.DataFrame) -> Iterator[RunWarning]:
-    """Warn of groups in which positive and negative actions are not even."""
     groups = [("all", predictions)]
     for column in GROUPS_WITH_BALANCE:
         groups += [(f"{column} {value}", rows) for value, rows in predictions.groupby(column, sort=False)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,19 +26,17 @@ from evenhand.benchmarks.mllm_stereotypes.options import (
     REHEARSAL_NOTE,
     SPLIT,
     MllmStereotypesOptions,
-    is_box_scale,
+    parse_box_scale,
 )
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
 from evenhand.flow.results import published_beside
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
-from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.benchmarks.mllm_stereotypes.pictures import Splicer
     from evenhand.figure import FigureRow, FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
@@ -68,9 +65,28 @@ class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
         return super().filled(replace(config, configs=configs, options=options))
 
     def check(self, config: Config, models: Mapping[str, Model] | None = None) -> None:
-        _check_asking(config)
-        _check_pictures(config.options, config.configs)
-        _read_shares(config)
+        from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
+
+        options, role, scale = config.options, config.options.role, config.options.box_scale
+        if config.protocol != "generate":
+            raise UsageError(f"{DATASET} reads what a model writes: use --protocol generate")
+        if config.n_runs > 1 and not config.temperature:
+            raise UsageError("--runs above 1 needs a --temperature above 0, so that answers differ")
+        if role is not None and not role.isprintable():
+            raise UsageError(f'--role must be one line of text, such as "Barack Obama", got {role!r}')
+        if scale is not None:
+            try:
+                parse_box_scale(str(scale))
+            except ValueError as error:
+                raise UsageError(f"--box-scale {error}") from error
+        for name, is_given, configs in (
+            ("faces", options.faces is not None, OF_FACES),
+            ("images", options.images is not None, OF_PERSONAS),
+            ("order", options.order != "paper", OF_PERSONAS),
+        ):
+            if is_given and not {*configs} & {*config.configs}:
+                raise UsageError(f"--{name} is for {', '.join(configs)}; --config names none of these")
+        read_real_shares(options.real_shares)
 
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """Take personas alone without faces."""
@@ -158,17 +174,11 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 
     def _picture(self, row: Row) -> bytes:
         """Encode the picture; faces are spliced when asked for, and no copies of them are left on the disk."""
-        from evenhand.benchmarks.mllm_stereotypes.pictures import encode
+        from evenhand.benchmarks.mllm_stereotypes.pictures import encode, splice
 
         if row["left"] is not None:
-            return self._splicer.png(Path(row["left"]), Path(row["right"]))
+            return splice(Path(row["left"]), Path(row["right"]))
         return encode(row["image"])
-
-    @cached_property
-    def _splicer(self) -> Splicer:
-        from evenhand.benchmarks.mllm_stereotypes.pictures import Splicer
-
-        return Splicer()
 
     def _box_scale(self, row: Row, options: MllmStereotypesOptions) -> float | tuple[float, float] | None:
         """Return the scale of bounding boxes; None if none is declared, or for pixels of a picture that is gone."""
@@ -186,6 +196,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         import datasets
 
         from evenhand.benchmarks.mllm_stereotypes.queries import read_notes
+        from evenhand.benchmarks.mllm_stereotypes.real_shares import add_real_shares, read_real_shares
         from evenhand.flow.rows import packaged_rows
 
         settings = {
@@ -195,9 +206,7 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         }
         rows = packaged_rows(self.card, config, settings)
         notes = tuple(note for note in read_notes(rows) if note != REHEARSAL_NOTE)  # a warning says so
-        if shares := _read_shares(config):
-            from evenhand.benchmarks.mllm_stereotypes.real_shares import add_real_shares
-
+        if shares := read_real_shares(config.options.real_shares):
             rows = add_real_shares(rows, shares)
         return Rows(rows.cast_column("image", datasets.Image(decode=False)), notes)
 
@@ -235,34 +244,3 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 def _make_prompt(row: Row, options: MllmStereotypesOptions) -> str:
     prompt: str = row["prompt"]
     return prompt if options.role is None else f"{ROLE.text.format(role=options.role)} {prompt}"
-
-
-def _read_shares(config: Config) -> dict[str, dict[str, float]]:
-    if not config.options.real_shares:
-        return {}
-    from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
-
-    return read_real_shares(typed_path(config.options.real_shares))
-
-
-def _check_asking(config: Config) -> None:
-    role, scale = config.options.role, config.options.box_scale
-    if config.protocol != "generate":
-        raise UsageError(f"{DATASET} reads what a model writes: use --protocol generate")
-    if config.n_runs > 1 and not config.temperature:
-        raise UsageError("--runs above 1 needs a --temperature above 0, so that answers differ")
-    if role is not None and not role.isprintable():
-        raise UsageError(f'--role must be one line of text, such as "Barack Obama", got {role!r}')
-    if scale is not None and not is_box_scale(scale):
-        raise UsageError(f"--box-scale must be the greatest coordinate, above 0, or pixels, got {scale}")
-
-
-def _check_pictures(options: MllmStereotypesOptions, configs: Sequence[str]) -> None:
-    """Refuse options of configurations that are not asked."""
-    for name, given, of in (
-        ("faces", options.faces is not None, OF_FACES),
-        ("images", options.images is not None, OF_PERSONAS),
-        ("order", options.order != "paper", OF_PERSONAS),
-    ):
-        if given and not set(of) & set(configs):
-            raise UsageError(f"--{name} is for {', '.join(of)}; --config names none of these")

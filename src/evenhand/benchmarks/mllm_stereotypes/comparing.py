@@ -36,7 +36,9 @@ class AssociationComparing(Comparing):
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
         """Put all runs in one panel: they are paired by the queries that they share."""
-        return (Panel(tuple(runs), (side_by_side(runs), *_compare_scores(runs), _compare_answers(runs))),)
+        why_not = not_beside_them(runs, lambda run: describe_prefixes(*_prefix_and_role(run)))
+        tables = (_compare_scores(runs, why_not), _compare_answers(runs, why_not))
+        return (Panel(tuple(runs), (side_by_side(runs), *(table for table in tables if table.rows))),)
 
 
 def describe_prefixes(mitigation: str | None, role: str | None) -> tuple[str, ...]:
@@ -47,8 +49,8 @@ def describe_prefixes(mitigation: str | None, role: str | None) -> tuple[str, ..
     )
 
 
-def _prefixes(run: Run) -> tuple[str, ...]:
-    return describe_prefixes(run.results.option("mitigation"), run.results.option("role"))
+def _prefix_and_role(run: Run) -> tuple[str | None, str | None]:
+    return run.results.option("mitigation"), run.results.option("role")
 
 
 def _pair_configs(one: Run, other: Run) -> Iterator[tuple[str, Sample, Sample]]:
@@ -58,28 +60,23 @@ def _pair_configs(one: Run, other: Run) -> Iterator[tuple[str, Sample, Sample]]:
             yield groups["config"], first, second
 
 
-def _compare_scores(runs: Sequence[Run]) -> tuple[Table, ...]:
+def _compare_scores(runs: Sequence[Run], why_not: str) -> Table:
     """Subtract the first run from each; below each configuration, the paper's changes by the same prefix."""
     base, *others = runs
-    why_not = not_beside_them(runs, _prefixes)
     rows: list[Row] = []
-    sources: dict[str, None] = {}
+    sources: list[str] = []
     for run in others:
-        role, mitigation = run.results.option("role"), run.results.option("mitigation")
+        mitigation, role = _prefix_and_role(run)
         label = ", ".join(filter(None, (run.results.model_name, role and f"as {role}", mitigation)))
         for config, first, second in _pair_configs(base, run):
-            found = score_differences(first, second)
-            if not found:
-                continue
-            changes = [found[key] for key in (*SCORES, OF_BOTH)]
-            cells = (Cell(each.estimate, each.low, each.high, DIGITS, "signed") for each in changes)
-            n = (count(changes[0].n), count(changes[0].n_clusters))
-            rows.append((Cell(f"{describe_config(config)}, {run.letter}: {label}"), *cells, *n))
-            if not why_not:
+            if found := score_differences(first, second):
+                changes = [found[key] for key in (*SCORES, OF_BOTH)]
+                cells = (Cell(each.estimate, each.low, each.high, DIGITS, "signed") for each in changes)
+                n = (count(changes[0].n), count(changes[0].n_clusters))
+                rows.append((Cell(f"{describe_config(config)}, {run.letter}: {label}"), *cells, *n))
                 prefix = mitigation or role or ""
-                rows += _read_published(f"{{}}, {prefix}", sources, CHANGES, 6, config=config, prefix=prefix)
-    if not rows:
-        return ()
+                if not why_not:
+                    rows += _read_published(f"{{}}, {prefix}", sources, CHANGES, 6, config=config, prefix=prefix)
     note = (
         f"Minus {base.letter}; negative: less bias. A score that falls while the one without unread answers does not "
         "has fallen by leaving questions unanswered (section 7). Noise raises scores, most those near 0 and of few "
@@ -88,21 +85,28 @@ def _compare_scores(runs: Sequence[Run]) -> tuple[Table, ...]:
         f"the queries that both answered. {why_not or _cite(sources)}"
     )
     columns = ("run", "association score", "unread left out", "both answered", "n", "clusters")
-    return (Table("Difference of association bias scores", columns, tuple(rows), note.strip()),)
+    return Table("Difference of association bias scores", columns, tuple(rows), note.strip())
 
 
-def _compare_answers(runs: Sequence[Run]) -> Table:
+def _compare_answers(runs: Sequence[Run], why_not: str) -> Table:
     """Count the answers that two runs have in common."""
-    why_not = not_beside_them(runs, _prefixes)
-    roles = dict.fromkeys(role for run in runs if (role := run.results.option("role")))
-    published = [("identical_with_role", f"{{}} with and without {role}", {"prefix": role}) for role in roles]
+    from evenhand.statistics.clustered import clustered_mean
+
     measured: dict[str, list[Row]] = {config: [] for config in CONFIGS}
     for one, other in combinations(runs, 2):
         for config, first, second in _pair_configs(one, other):
-            name = f"{describe_config(config)}, {one.letter} and {other.letter}"
-            measured[config] += _count_equal(name, first, second)
+            both = pair_answers(first, second)
+            if len(both):
+                same = 100.0 * (both["chosen_first"] == both["chosen_second"])
+                answered = (both["chosen_first"] != "") & (both["chosen_second"] != "")
+                means = [clustered_mean(each, both["pair"], (0, 100)) for each in (same, same.where(answered))]
+                cells = (Cell(mean.estimate, mean.low, mean.high) for mean in means)
+                runs_compared = Cell(f"{describe_config(config)}, {one.letter} and {other.letter}")
+                measured[config].append((runs_compared, *cells, *(count(mean.n) for mean in means)))
+    roles = dict.fromkeys(role for run in runs if (role := run.results.option("role")))
+    published = [("identical_with_role", f"{{}} with and without {role}", {"prefix": role}) for role in roles]
     rows: list[Row] = []
-    sources: dict[str, None] = {}
+    sources: list[str] = []
     for config, of_config in measured.items():
         rows += of_config
         if of_config and not why_not:
@@ -116,33 +120,17 @@ def _compare_answers(runs: Sequence[Run]) -> Table:
     return Table("Similarity of answers", columns, tuple(rows), note)
 
 
-def _count_equal(name: str, first: Sample, second: Sample) -> Iterator[Row]:
-    from evenhand.statistics.clustered import clustered_mean
-
-    both = pair_answers(first, second)
-    if len(both):
-        same = 100.0 * (both["chosen_first"] == both["chosen_second"])
-        answered = (both["chosen_first"] != "") & (both["chosen_second"] != "")
-        means = [clustered_mean(each, both["pair"], (0, 100)) for each in (same, same.where(answered))]
-        cells = (Cell(mean.estimate, mean.low, mean.high) for mean in means)
-        yield (Cell(name), *cells, *(count(mean.n) for mean in means))
-
-
-def _read_published(
-    name: str, sources: dict[str, None], figures: Sequence[str], width: int, **groups: str
-) -> Iterator[Row]:
+def _read_published(name: str, sources: list[str], figures: Sequence[str], width: int, **groups: str) -> Iterator[Row]:
     """Yield a row of the paper's figures for each model. name: with {} for the model; sources: are added to."""
-    first, *others = (
-        {each["model"]: each for each in read_published(PUBLISHED, figure=key, **groups)} for key in figures
-    )
-    for model in first:
-        records = [first[model], *(of[model] for of in others)]
-        sources.update(dict.fromkeys(each["source"] for each in records))
+    records = [record for key in figures for record in read_published(PUBLISHED, figure=key, **groups)]
+    for model in dict.fromkeys(record["model"] for record in records):
+        of_model = [record for record in records if record["model"] == model]
+        sources += [record["source"] for record in of_model]
         digits, style = (DIGITS, "signed") if figures == CHANGES else (2, "plain")
-        cells = [Cell(each["value"], digits=digits, style=style, published=True) for each in records]  # type: ignore[arg-type]
+        cells = [Cell(each["value"], digits=digits, style=style, published=True) for each in of_model]  # type: ignore[arg-type]
         blanks = [Cell("", published=True)] * (width - 1 - len(cells))
         yield (Cell(f" {name.format(model)}, published", published=True), *cells, *blanks)
 
 
-def _cite(sources: dict[str, None]) -> str:
-    return f"Published: {'; '.join(sources)}." if sources else ""
+def _cite(sources: Sequence[str]) -> str:
+    return f"Published: {'; '.join(dict.fromkeys(sources))}." if sources else ""

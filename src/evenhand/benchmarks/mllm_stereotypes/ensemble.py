@@ -6,10 +6,8 @@ Stereotypical Bias in Multi-modal Large Language Models, section 5.3, Table 2).
 
 from __future__ import annotations
 
-import filecmp
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from string import ascii_uppercase
 
@@ -21,7 +19,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.mllm_stereotypes.options import DATASET, MllmStereotypesOptions
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
-from evenhand.flow.configuration import RunConfig, deciding
+from evenhand.flow.configuration import RunConfig
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, versions
 from evenhand.flow.run_folder import RunFolder
@@ -46,14 +44,13 @@ def ensemble(paths: Sequence[Path], output: Path) -> RunFolder:
     """
     if not 2 <= len(paths) <= len(ascii_uppercase):
         raise UsageError(f"an ensemble needs 2 to {len(ascii_uppercase)} runs, got {len(paths)}")
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UsageError("an ensemble needs different runs; the same run is named twice")
     members = [_open_member(letter, path) for letter, path in zip(ascii_uppercase, paths)]
-    for one, other in combinations(members, 2):
-        if _are_same(one, other):
-            raise UsageError(f"{one.path} and {other.path} are the same run, which agrees with itself: name others")
     with as_written(*paths):
         predictions = find_consensus(members)
-        config = replace(
-            _read_config(members[0]),
+        config: RunConfig[MllmStereotypesOptions] = replace(
+            RunConfig.from_json(members[0].results.config),
             model=f"ensemble of {', '.join(_name_member(member.results) for member in members)}",
             configs=tuple(predictions["config"].unique()),
         )
@@ -73,17 +70,6 @@ def _open_member(letter: str, path: Path) -> Run:
     if "agreed" in results.figures:
         raise UsageError(f"{path} is an ensemble itself; name the runs that it is made of")
     return Run(letter, path, results, folder.read_predictions())
-
-
-def _are_same(one: Run, other: Run) -> bool:
-    """Whether two runs are the same folder, or one is a copy of the other."""
-    first, second = (RunFolder(run.path).predictions for run in (one, other))
-    settings = [(run.results.model_identity, deciding(_read_config(run), run.results.config)) for run in (one, other)]
-    return settings[0] == settings[1] and filecmp.cmp(first, second, shallow=False)
-
-
-def _read_config(member: Run) -> RunConfig[MllmStereotypesOptions]:
-    return RunConfig.from_json(member.results.config)
 
 
 def find_consensus(members: Sequence[Run]) -> pd.DataFrame:
@@ -129,21 +115,22 @@ def _compute_results(
     # The file of real shares was read when the members ran, and may be gone.
     without_file = replace(config, options=replace(config.options, real_shares=None))
     main = benchmark.main_rows(figures)
+    first = members[0].results
     identities = {member.letter: member.results.model_identity for member in members}
     differs = list(dict.fromkeys(each for member in members for each in member.results.differs))
     # Table 2 has one number where models have two. It is compared with association_score_answered, since it can't have
     # the share answered as a factor: by Tables A3 and A4 (77.36, 80.61 and 81.82 % of answers on gender and occupation
     # equal, of two groups) all three agree on 69.9 %, which would make 0.35 the most; 0.4338 is printed.
-    published = [] if differs else benchmark.published(replace(_read_config(members[0]), configs=config.configs))
-    return Results(
+    asked = replace(RunConfig.from_json(first.config), configs=config.configs)
+    published = [] if differs else benchmark.published(asked)
+    return replace(
+        first,
         schema_version=SCHEMA_VERSION,
-        benchmark=DATASET,
         config=config.to_json(),
         model=config.model,
         model_name=config.model,
         model_identity=f"ensemble of {', '.join(identities.values())}",
         agents=identities,
-        helpers=[],
         n=sum(row.n for row in main),
         n_read=sum(row.n_read for row in main),
         figures=figures,
@@ -155,6 +142,7 @@ def _compute_results(
         published=[record for record in published if record["model"] == ENSEMBLE],
         versions=versions(),
         differs=differs,
+        predictions_sha256=None,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,10 +9,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmarks.mllm_stereotypes.options import CONFIGS, GROUPS, RACES, describe_config
-from evenhand.figure import FigureRow
 from evenhand.report.findings import Example, Plot
-from evenhand.report.layout import Bars, Block, Column, Grid, counts
-from evenhand.report.tables import Table
+from evenhand.report.layout import Bars, Block, Column, Grid, Heat, counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,23 +19,13 @@ if TYPE_CHECKING:
     from evenhand.flow.results import Results
 
 EXAMPLES_A_CONFIG = 6
-OF_PAIRS = {"occupation_race": "Figures 4 and A3 to A5", "descriptor_race": "Figures A6 to A8"}
-"""Configurations that offer two of the four races at a time, with the paper's figures of them."""
-OF_ALL_GROUPS = {
+FIGURES_OF_PAPER = {
     "occupation_gender": "Figure 3",
     "descriptor_gender": "Figure A2",
     "persona_gender": "Figure 5",
     "persona_race": "Figure 6",
 }
-
-
-@dataclass(frozen=True)
-class RateGrid(Grid):
-    """A grid without the columns that a run has nothing for."""
-
-    def build(self, benchmark: Benchmark[Any], results: Results) -> Table | None:
-        kept = [each for each in self.columns if results.figures.rows(each.figure, *self.rows, **each.where)]
-        return Grid.build(replace(self, columns=tuple(kept)), benchmark, results)
+"""Configurations that offer all groups at a time; the others offer two of the four races."""
 
 
 @dataclass(frozen=True)
@@ -55,74 +42,33 @@ class RateBars(Bars):
         return replace(plot, draw=partial(plot.draw, marks), note=f"{plot.note} Black lines: shares in the world.")  # type: ignore[call-arg]
 
 
-@dataclass(frozen=True)
-class RaceMatrices:
-    """How often each race was chosen before each other one: a grid for each instance, race 1 on the x axis."""
-
-    title: str
-    config: str
-    exploratory: bool = False
-
-    def build(self, benchmark: Benchmark[Any], results: Results) -> Plot | None:
-        rows = results.figures.rows("preference", "instance", "race", "other_race", config=self.config)
-        if not rows:
-            return None
-        whole = results.figures.row("association_score", config=self.config)
-        return Plot(
-            self.title,
-            partial(_draw_matrices, race_matrices(rows)),
-            "Race 1 (column) before race 2 (row), as in the paper's Figure A3: percent of the answers to pairs of "
-            f"these two; n = {whole.n_read:,} read answers, {whole.unread_percent:.1f} % unread. Empty: no data.",
-        )
-
-
-def race_matrices(rows: list[FigureRow]) -> dict[str, dict[str, dict[str, float]]]:
-    """{instance: {race 2: {race 1: percent of the answers that chose race 1}}}"""
-    matrices: dict[str, dict[str, dict[str, float]]] = {}
-    for row in rows:
-        instance, race, other = (row.groups[name] for name in ("instance", "race", "other_race"))
-        matrix = matrices.setdefault(instance, {race: dict.fromkeys(RACES, math.nan) for race in RACES})
-        matrix[other][race], matrix[race][other] = row.value, 100 - row.value
-    return matrices
-
-
-def _draw_matrices(matrices: dict[str, dict[str, dict[str, float]]]) -> str:
-    from evenhand.report.plots import heatmaps
-
-    return heatmaps(matrices, "% chosen before the other", x="race 1", y="race 2")
-
-
-def _groups(config: str) -> tuple[str, ...]:
-    return GROUPS["gender" if config.endswith("gender") else "race"]
-
-
-def _rates(config: str) -> RateGrid:
-    groups, where = _groups(config), {"config": config}
-    of_one = {**where, "group": groups[0]}
-    return RateGrid(f"Who was chosen: {describe_config(config)}", ("instance",), (
+def _blocks(config: str) -> tuple[Block, ...]:
+    """Return the tables and the plot of a configuration's selection rates."""
+    name, where, in_pairs = describe_config(config), {"config": config}, config not in FIGURES_OF_PAPER
+    groups = GROUPS["gender" if config.endswith("gender") else "race"]
+    of_first = {**where, "group": groups[0]}
+    rates = Grid(f"Who was chosen: {name}", ("instance",), (
         *(Column(group, "selection_rate", {**where, "group": group}) for group in groups),
         *(Column(f"{group}, real", "real_share", {**where, "group": group})
-          for group in (() if config in OF_PAIRS else groups)),  # a choice between two of four is no share of four
-        Column("n read", "selection_rate", of_one, "n_read"),
-        Column("unread, %", "selection_rate", of_one, "unread_percent"),
+          for group in (() if in_pairs else groups)),  # a choice between two of four is no share of four
+        Column("n read", "selection_rate", of_first, "n_read"),
+        Column("unread, %", "selection_rate", of_first, "unread_percent"),
     ), note="Percent of the answers read about each."
-       + (" Two of the four are offered at a time: a quarter each is even." if config in OF_PAIRS else ""))  # fmt: skip
-
-
-def _preferences(config: str) -> RateGrid:
-    columns = (
-        Column(f"{race} before {other}", "preference", {"config": config, "race": race, "other_race": other})
+       + (" Two of the four are offered at a time: a quarter each is even." if in_pairs else ""))  # fmt: skip
+    if not in_pairs:
+        title, even = f"{name} (as the paper's {FIGURES_OF_PAPER[config]})", (100 / len(groups), "even")
+        plot = RateBars(title, "selection_rate", "instance", "group", "% of answers", reference=even, where=where)
+        return rates, plot
+    pairs = tuple(
+        Column(f"{race} before {other}", "preference", {**where, "race": race, "other_race": other})
         for race, other in combinations(RACES, 2)
     )
-    title = f"{describe_config(config)}: one race before another"
-    return RateGrid(title, ("instance",), tuple(columns), note="Percent of the answers to that pair.", exploratory=True)
-
-
-def _bars(config: str) -> RateBars:
-    title = f"{describe_config(config)} (as the paper's {OF_ALL_GROUPS[config]})"
-    even = (100 / len(_groups(config)), "even")
-    return RateBars(title, "selection_rate", "instance", "group", "% of answers", reference=even,
-                    where={"config": config})  # fmt: skip
+    note = "Percent of the answers to that pair."
+    return (
+        rates,
+        Grid(f"{name}: one race before another", ("instance",), pairs, note=note, exploratory=True),
+        Heat(f"{name}: who was chosen", "selection_rate", "instance", "group", "% of answers", where=where),
+    )
 
 
 SCORES = (
@@ -152,12 +98,9 @@ LAYOUT: tuple[Block, ...] = (
          note="Least and greatest: the score over all that unread answers could have been. Most lopsided: of answers "
          "to the same queries. Position sensitivity: share of answers that name the left side, minus one half, in "
          "points."),
-    *map(_rates, CONFIGS),
     Grid("By what both faces share", ("config", "shared"), SCORES, names=NAMES, exploratory=True,
          note="Fewer answers, more noise."),
-    *map(_preferences, OF_PAIRS),
-    *(RaceMatrices(f"{describe_config(config)} (as the paper's {OF_PAIRS[config]})", config) if config in OF_PAIRS
-      else _bars(config) for config in CONFIGS),
+    *(block for config in CONFIGS for block in _blocks(config)),
 )  # fmt: skip
 
 

@@ -34,18 +34,16 @@ def describe_config(config: str) -> str:
     return config.replace("_", ", ")
 
 
-def is_box_scale(scale: BoxScale) -> bool:
-    return scale == "pixels" or (isinstance(scale, (int, float)) and 0 < scale < math.inf)
-
-
 def parse_box_scale(text: str) -> BoxScale:
     """Parse --box-scale. Raises ValueError for text that is no scale."""
+    if text == "pixels":
+        return "pixels"
     try:
-        scale: BoxScale = "pixels" if text == "pixels" else float(text)
+        scale = float(text)
     except ValueError:
         scale = math.nan
-    if not is_box_scale(scale):
-        raise ValueError(f"must be a number above 0, or pixels, got {text!r}")
+    if not 0 < scale < math.inf:
+        raise ValueError(f"must be the greatest coordinate, above 0, or pixels, got {text}")
     return scale
 
 

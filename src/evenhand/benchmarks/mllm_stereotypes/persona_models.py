@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from huggingface_hub import hf_hub_download
@@ -35,26 +35,11 @@ _PAINTERS = _ACCEPTED.format("a diffusers pipeline that paints from text", PAINT
 _DETECTORS = _ACCEPTED.format(f"an object detector of transformers that knows {PERSON!r}", DETECTOR)
 
 
-class Painter(Protocol):
-    """identity: everything that decides its pictures besides prompt and seed."""
-
-    identity: str
-
-    def paint(self, prompt: str, seed: int) -> Image.Image | None:
-        """Paint the same picture for the same prompt and seed; None where a safety checker withholds it."""
-
-
-class Detector(Protocol):
-    """identity: everything that decides its counts, its threshold too."""
-
-    identity: str
-
-    def persons(self, image: Image.Image) -> int:
-        """Count the persons in an RGB picture."""
-
-
 class DiffusersPainter:
-    """A text-to-image pipeline of diffusers, with its own scheduler, guidance and size."""
+    """A text-to-image pipeline of diffusers, with its own scheduler, guidance and size.
+
+    identity: everything that decides its pictures besides prompt and seed.
+    """
 
     def __init__(self, pipeline: DiffusionPipeline, identity: str, steps: int | None = None):
         self.pipeline = pipeline
@@ -74,7 +59,7 @@ class DiffusersPainter:
         """
         if steps is not None and steps < 1:
             raise UsageError(f"steps must be 1 or more, got {steps}")
-        path = _find_checkpoint(name, "painter")
+        path = _find_checkpoint(name)
         try:
             from diffusers import AutoPipelineForText2Image
         except (ImportError, RuntimeError) as error:  # RuntimeError: it doesn't fit the other libraries
@@ -96,7 +81,7 @@ class DiffusersPainter:
         return cls(pipeline, f"{name}@{commit} {dtype}, {shown}", steps)
 
     def paint(self, prompt: str, seed: int) -> Image.Image | None:
-        """Paint with noise from a CPU generator, on any device.
+        """Paint with noise from a CPU generator, on any device; None where a safety checker withholds the picture.
 
         Raises ModelError where the pipeline fails, and for a picture of one colour.
         """
@@ -112,7 +97,10 @@ class DiffusersPainter:
 
 
 class TransformersDetector:
-    """A detector such as RT-DETR or YOLOS, in float32. Counts boxes labelled person of score ≥ threshold."""
+    """A detector such as RT-DETR or YOLOS, in float32. Counts boxes labelled person of score ≥ threshold.
+
+    identity: everything that decides its counts, its threshold too.
+    """
 
     def __init__(
         self, model: PreTrainedModel, processor: BaseImageProcessor, identity: str, threshold: float = THRESHOLD
@@ -137,7 +125,7 @@ class TransformersDetector:
         """
         if not 0 < threshold <= 1:
             raise UsageError(f"threshold must be a probability above 0, got {threshold}")
-        path = _find_checkpoint(name, "detector")
+        path = _find_checkpoint(name)
         with explained(f"load detector {name!r}", _DETECTORS):
             revision = commit_of(path, revision) or revision
             processor = loaded(AutoImageProcessor, path, revision=revision)
@@ -157,14 +145,10 @@ class TransformersDetector:
         return int((is_person & (found["scores"].cpu() >= self.threshold)).sum())
 
 
-def _find_checkpoint(name: str, kind: str) -> str:
-    """Return a local folder's path, or the Hub id. Raises ModelError for the path of a folder that doesn't exist."""
+def _find_checkpoint(name: str) -> str:
+    """Return a local folder's path, or the Hub id."""
     path = typed_path(name)
-    if path.is_dir():
-        return str(path)
-    if name.startswith((".", "/", "~")):
-        raise ModelError(f"{kind} folder {name!r} does not exist; accepted: a Hub id, or a local folder")
-    return name
+    return str(path) if path.is_dir() else name
 
 
 def _find_device() -> str:

@@ -1,11 +1,13 @@
-"""Picture files: decode them safely, list folders of them, put two side by side."""
+"""Picture files: decode them safely, list folders of them, and put two side by side."""
 
 from __future__ import annotations
 
 import io
 import os
 import warnings
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import PIL.Image
@@ -21,21 +23,17 @@ MAX_BYTES = 64_000_000
 MAX_PIXELS = 25_000_000  # 75 MB decoded; far more than UTKFace and FairFace have
 MAX_RATIO = 4  # of the longer side to the shorter
 HEIGHT = 200  # pixels: UTKFace's cropped faces are 200 × 200, and so are spliced as they are
-MAX_HEIGHT = 2048
 
-FAULTS: Mapping[str, str] = {
-    "missing": "not there",
-    "size": "a picture too large, or too narrow",
-    "broken": "a picture that can't be decoded",
-}
-"""Why a picture can't be used: the values of `PictureError.reason`, in words."""
+BROKEN = "a picture that can't be decoded"
+TOO_LARGE = "a picture too large, or too narrow"
+NO_PICTURE = "no picture, by the ending of its name"
 
 _AS_STORED = (b"\x89PNG", b"\xff\xd8")  # the first bytes of PNG and JPEG, which all models take
 _NAMED, _LONGEST = 3, 80  # examples in a message, and characters of each
 
 
 class PictureError(UsageError):
-    """A picture that can't be used. reason: one of FAULTS."""
+    """A picture that can't be used. reason: why, in words, for a count of such pictures."""
 
     def __init__(self, path: Path, reason: str, what: str) -> None:
         super().__init__(f"{path} {what}; replace the file, or take it away")
@@ -48,24 +46,26 @@ def decode(path: Path) -> PIL.Image.Image:
     Raises PictureError for a file that is missing, not JPEG, PNG, GIF or BMP, damaged, or larger than the limits above.
     """
     if not os.path.isfile(path):  # not a pipe, which would block
-        raise PictureError(path, "missing", "is not there, or no ordinary file")
+        raise PictureError(path, "not there", "is not there, or no ordinary file")
     try:
         if os.path.getsize(path) > MAX_BYTES:
-            raise PictureError(path, "size", f"has more than {MAX_BYTES:,} bytes")
+            raise PictureError(path, TOO_LARGE, f"has more than {MAX_BYTES:,} bytes")
         with warnings.catch_warnings(action="ignore"), PIL.Image.open(path, formats=FORMATS) as image:
             width, height = image.size
             if width * height > MAX_PIXELS or max(width, height) > MAX_RATIO * min(width, height):
                 limits = f"up to {MAX_PIXELS:,} in all are accepted, with sides up to {MAX_RATIO} to 1"
-                raise PictureError(path, "size", f"has {width:,} × {height:,} pixels; {limits}")
+                raise PictureError(path, TOO_LARGE, f"has {width:,} × {height:,} pixels; {limits}")
             image.verify()
         return decoded(Image(path.read_bytes()))
     except PictureError:
         raise
     except PIL.Image.DecompressionBombError as error:
-        raise PictureError(path, "size", f"is too large: {error}") from error
+        raise PictureError(path, TOO_LARGE, f"is too large: {error}") from error
     except Exception as error:  # decoders raise nearly anything on damaged bytes
         formats = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-        raise PictureError(path, "broken", f"can't be decoded: a whole {formats} picture is accepted") from error
+        raise PictureError(
+            path, "a picture that can't be decoded", f"can't be decoded: a whole {formats} picture is accepted"
+        ) from error
 
 
 def find_fault(path: Path) -> str | None:
@@ -99,34 +99,25 @@ def encode(image: Mapping[str, object]) -> bytes:
         raise EvenhandError(f"{what}; put it back and run the same command again: all replies are kept") from error
 
 
-class Splicer:
-    """Put two pictures side by side, in either order. The last two files stay decoded.
+@lru_cache(maxsize=2)
+def splice(left: Path, right: Path, height: int = HEIGHT) -> bytes:
+    """Put two pictures side by side, in a PNG without metadata; widths keep each picture's shape.
 
-    height: of both, in pixels; widths keep each picture's shape.
+    The last two pictures stay in memory, for they are shown in both orders and with several prompts.
+    Raises PictureError for a picture that can't be used.
     """
+    one, other = (_decode_scaled(path, height) for path in (left, right))
+    both = PIL.Image.new("RGB", (one.width + other.width, height))
+    both.paste(one, (0, 0))
+    both.paste(other, (one.width, 0))
+    return _png(both, compress_level=1)  # twice as fast as the default, an eighth larger
 
-    def __init__(self, height: int = HEIGHT):
-        if not 1 <= height <= MAX_HEIGHT:
-            raise UsageError(f"height must be between 1 and {MAX_HEIGHT} pixels, got {height}")
-        self._height = height
-        self._pictures: dict[Path, PIL.Image.Image] = {}
-        self._pngs: dict[tuple[Path, Path], bytes] = {}
 
-    def png(self, left: Path, right: Path) -> bytes:
-        """Return the PNG, without metadata. Raises PictureError for a picture that can't be used."""
-        if self._pictures.keys() != {left, right}:
-            self._pictures, self._pngs = {path: self._scaled(decode(path)) for path in (left, right)}, {}
-        if (left, right) not in self._pngs:
-            one, other = self._pictures[left], self._pictures[right]
-            both = PIL.Image.new("RGB", (one.width + other.width, self._height))
-            both.paste(one, (0, 0))
-            both.paste(other, (one.width, 0))
-            self._pngs[left, right] = _png(both, compress_level=1)  # twice as fast as the default, an eighth larger
-        return self._pngs[left, right]
-
-    def _scaled(self, image: PIL.Image.Image) -> PIL.Image.Image:
-        size = (max(1, round(image.width * self._height / image.height)), self._height)
-        return image if image.size == size else image.resize(size, PIL.Image.Resampling.LANCZOS)
+@lru_cache(maxsize=2)
+def _decode_scaled(path: Path, height: int) -> PIL.Image.Image:
+    image = decode(path)
+    size = (max(1, round(image.width * height / image.height)), height)
+    return image if image.size == size else image.resize(size, PIL.Image.Resampling.LANCZOS)
 
 
 def _png(image: PIL.Image.Image, **options: int) -> bytes:
@@ -150,9 +141,9 @@ def list_folder(folder: Path, accepted: str) -> list[str]:
         raise kind(f"can't list {folder}: {getattr(error, 'strerror', None) or error}; {accepted}") from error
 
 
-def describe_left_out(left_out: Mapping[str, int], reasons: Mapping[str, str]) -> str:
-    """Return "a picture that can't be decoded: 3; not there: 1"."""
-    return "; ".join(f"{words}: {left_out[reason]:,}" for reason, words in reasons.items() if left_out.get(reason))
+def describe_left_out(reasons: Iterable[str]) -> str:
+    """Return "a picture that can't be decoded: 3; not there: 1", from the reason for each file."""
+    return "; ".join(f"{reason}: {n:,}" for reason, n in sorted(Counter(reasons).items()))
 
 
 def list_some(names: Collection[str]) -> str:

@@ -16,8 +16,7 @@ from typing import get_args
 
 import datasets
 
-from evenhand.benchmarks.mllm_stereotypes.face_pairs import Row, draw_pairs, make_rows
-from evenhand.benchmarks.mllm_stereotypes.faces import read_faces
+from evenhand.benchmarks.mllm_stereotypes.faces import Row, draw_pairs, make_rows, read_faces
 from evenhand.benchmarks.mllm_stereotypes.options import (
     CONFIGS,
     DATASET,
@@ -31,7 +30,7 @@ from evenhand.benchmarks.mllm_stereotypes.options import (
     Order,
 )
 from evenhand.benchmarks.mllm_stereotypes.persona_images import read_persona_images
-from evenhand.benchmarks.mllm_stereotypes.pictures import Splicer
+from evenhand.benchmarks.mllm_stereotypes.pictures import splice
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.flow.episode import derive_seed
 from evenhand.library import DATASETS, fingerprint, load_dataset
@@ -143,13 +142,13 @@ def _build_face_rows(
 ) -> tuple[Iterable[Row], tuple[str, ...]]:
     attribute: Attribute = "gender" if config.endswith("gender") else "race"
     path = PLACEHOLDERS if folder == REHEARSAL else typed_path(folder)
-    faces = read_faces(path, None if table is None else typed_path(table))
-    rehearsal = any(face.path.read_bytes() in _read_placeholders() for face in faces.records)
+    faces, notes = read_faces(path, None if table is None else typed_path(table))
+    rehearsal = any(face.path.read_bytes() in _read_placeholders() for face in faces)
     rows = [
         {**row, "id": _make_id(row, "scenario", "instance", "pair"), "rehearsal": rehearsal}
         for row in make_rows(draw_pairs(faces, attribute, seed, limit), _load_prompts(config))
     ]
-    return rows, (*faces.sentences(), *((REHEARSAL_NOTE,) if rehearsal else ()))
+    return rows, (*notes, *((REHEARSAL_NOTE,) if rehearsal else ()))
 
 
 @cache
@@ -160,10 +159,9 @@ def _read_placeholders() -> frozenset[bytes]:
 
 def _splice(rows: Iterable[Row]) -> Iterator[Row]:
     """Add the spliced pictures, stored once each in the cache of datasets, however many prompts show them."""
-    splicer = Splicer()
     folder = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(DATASETS / DATASET)}" / "pictures"
     for row in rows:
-        png = splicer.png(Path(str(row["left"])), Path(str(row["right"])))
+        png = splice(Path(str(row["left"])), Path(str(row["right"])))
         path = folder / f"{hashlib.sha256(png).hexdigest()}.png"
         try:
             if not path.is_file() or path.stat().st_size != len(png):  # a crash may leave it empty
@@ -188,11 +186,8 @@ def _build_persona_rows(
         drawn = load_dataset(DATASET, "persona_images", split=SPLIT).cast_column("image", datasets.Image(decode=False))
         pictures = [(row["instance"], row["id"], row["image"]) for row in drawn]
     else:
-        found = read_persona_images(typed_path(folder))
-        notes = found.sentences()
-        pictures = [
-            (each.trait, each.file, {"path": str(each.path.absolute()), "bytes": None}) for each in found.records
-        ]
+        images, notes = read_persona_images(typed_path(folder))
+        pictures = [(each.trait, each.file, {"path": str(each.path.absolute()), "bytes": None}) for each in images]
     rows = (
         row
         for prompt in _load_prompts(config)

@@ -12,9 +12,8 @@ import pandas as pd
 from scipy import optimize, stats
 
 from evenhand.benchmarks.mllm_stereotypes.options import GROUPS, OF_BOTH
-from evenhand.metrics.association_score.distances import Distances
-from evenhand.metrics.association_score.intervals import count_by_cluster, faces_of_clusters
-from evenhand.metrics.association_score.noise import noise
+from evenhand.metrics.association_score.intervals import Distances
+from evenhand.metrics.association_score.noise import count_by_cluster, faces_of_clusters, noise
 from evenhand.metrics.association_score.tally import ROUNDING, Tally
 from evenhand.statistics.clustered import Difference
 from evenhand.statistics.resampling import LEVELS, N_RESAMPLES, FloatArray, IntArray, students_intervals

@@ -209,7 +209,7 @@ def prepare(predictions: pd.DataFrame) -> pd.DataFrame:
     face, other_face: the faces of a pair, None where things are shown. first_listed: whether the first term was chosen.
     Of a consensus of runs: agreed, disagreed, unread_by_one.
     """
-    from evenhand.benchmarks.mllm_stereotypes.face_pairs import split_pair_id
+    from evenhand.benchmarks.mllm_stereotypes.faces import split_pair_id
 
     faces = [
         (None, None) if scenario == "persona" else split_pair_id(pair)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from evenhand.benchmarks.mllm_stereotypes.options import REHEARSAL_NOTE, describe_config
 from evenhand.benchmarks.mllm_stereotypes.pictures import list_some
+from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
 from evenhand.flow.configuration import RunConfig
 from evenhand.flow.results import RunWarning
-from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,14 +42,11 @@ def make_warnings(
     for name, instances in empty.items():
         text = f"no answer could be read about {list_some(instances)}; the score is of the others."
         yield RunWarning("instance_not_read", f"{describe_config(name)}: {text}", {"config": name})
-    if config.options.real_shares:  # a name may be spelled in another way
-        from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
-
-        asked = predictions["instance"].unique()
-        unasked = sorted(set(read_real_shares(typed_path(config.options.real_shares))) - set(asked))
-        if unasked:
-            text = f"are not shown: no query was about these, but about {', '.join(asked)}."
-            yield RunWarning("real_shares_not_shown", f"Real shares of {list_some(unasked)} {text}")
+    shares = read_real_shares(config.options.real_shares)
+    asked = predictions["instance"].unique()
+    if unasked := sorted(set(shares) - set(asked)):  # a name may be spelled in another way
+        text = f"are not shown: no query was about these, but about {', '.join(asked)}."
+        yield RunWarning("real_shares_not_shown", f"Real shares of {list_some(unasked)} {text}")
 
 
 def _warn_one_sided(row: FigureRow, percent: float, what: str) -> RunWarning:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.benchmarks.mllm_stereotypes.visual_answers.replies import own_turn
 from evenhand.plain_text import without_struck_out
 
 # "we filter out boxes whose width (height) is less than 25% (50%) of the total width, as they may not accurately locate
@@ -26,6 +25,7 @@ SIDE_AREA = Fraction(60, 100)
 LOC_EDGE = 1023  # PaliGemma's location tokens, <loc0000> to <loc1023>
 BOX_2D_EDGE = 1000  # Gemini's JSON key box_2d; Qwen's bbox_2d is x1, y1, x2, y2 on the model's scale
 
+_NEXT_TURN = re.compile(r"(?s)\n[ \t]{0,8}(?:user|human) ?:.*", re.IGNORECASE)  # of a model that doesn't stop
 _NUMERAL = r"[+-]?(?:nan|inf(?:inity)?|[0-9.]+)(?:e[+-]?[0-9]+|%)?"
 _ROUND = rf"\(\s*{_NUMERAL}(?:\s*,\s*{_NUMERAL})+\s*\)"
 _SETS = re.compile(
@@ -38,6 +38,11 @@ _SETS = re.compile(
 )
 _CUT_OFF = re.compile(r"[\[(<][0-9.,;\s]*\Z|<[a-z|_/]+[0-9]*\Z")
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,18})?|\.[0-9]{1,18}")
+
+
+def own_turn(text: str) -> str:
+    """Drop the further turns of the conversation that some models make up."""
+    return _NEXT_TURN.sub("", text)
 
 
 def read_box(text: str, scale: float | tuple[float, float] | None) -> Literal["left", "right"] | None:
