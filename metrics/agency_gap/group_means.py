@@ -6,6 +6,7 @@ over seeds.
 """
 
 import numpy as np
+import pandas as pd
 
 from evenhand.statistics.resampling import (
     ratio,
@@ -57,6 +58,33 @@ class Groups:
         """Mean gaps (…, seeds, groups) from sums and counts by stratum (…, strata, 2 x seeds); NaN: no text read."""
         totals, counts = np.split(self.members @ sums, 2, axis=-1)
         return np.swapaxes(ratio(totals, counts), -1, -2)
+
+
+def sum_texts(texts):
+    """Sum texts by cluster within each race x gender stratum: a Sample.
+
+    texts: columns gap, n_sentences (0: unread), race, gender ('' where unknown), seed and cluster.
+    """
+    labels = texts.groupby(["race", "gender"]).size()
+    codes, seeds = pd.factorize(texts["seed"], sort=True)
+    read = (texts["n_sentences"] > 0).to_numpy()
+    clusters = texts[read].groupby(["race", "gender", "cluster"])
+    units = clusters.ngroup().to_numpy()  # in the order of stratum, then of the cluster's name
+    strata = clusters.size().index.droplevel("cluster")
+    shape = (len(strata), len(seeds))
+    cells = units * len(seeds) + codes[read]
+    totals, counts = (
+        np.bincount(cells, values, minlength=len(strata) * len(seeds)).reshape(shape)
+        for values in (texts.loc[read, "gap"], np.ones(len(cells)))
+    )
+    return Sample(
+        labels=list(labels.items()),
+        strata=list(strata.unique()),
+        seeds=list(seeds),
+        sums=np.hstack([totals, counts]),
+        starts=np.flatnonzero(~strata.duplicated()),
+        n_sentences=np.bincount(units, texts.loc[read, "n_sentences"], minlength=len(strata)),
+    )
 
 
 class Sample:

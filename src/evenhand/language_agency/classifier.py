@@ -172,20 +172,16 @@ class AgencyClassifier(SentenceClassifier):
         while order:
             n = max(1, self.tokens_a_batch // len(encoded[order[0]]))  # with padding
             batch, order = order[:n], order[n:]
-            agentic = self._agentic([encoded[i] for i in batch])
+            tokens = {"input_ids": [encoded[i] for i in batch]}
+            padded = self.tokenizer.pad(tokens, padding=True, return_tensors="pt").to(self.model.device)
+            with torch.inference_mode():
+                logits = self.model(**padded).logits[:, self._columns].float()
+            agentic = logits.softmax(dim=-1)[:, 1].tolist()
             found = [(place, p) for i, p in zip(batch, agentic) for place in places[distinct[i]]]
             yield [place for place, _ in found], np.array([p for _, p in found])
 
     def close(self) -> None:
         del self.model
-
-    def _agentic(self, rows: Sequence[Sequence[int]]) -> list[float]:
-        """Return the probability of agentic over the two labels for each row of tokens."""
-        batch = self.tokenizer.pad({"input_ids": list(rows)}, padding=True, return_tensors="pt").to(self.model.device)
-        with torch.inference_mode():
-            logits = self.model(**batch).logits[:, self._columns].float()
-        agentic: list[float] = logits.softmax(dim=-1)[:, 1].tolist()
-        return agentic
 
 
 def _positions(model: PreTrainedModel) -> int:

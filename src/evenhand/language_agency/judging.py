@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.library import load_dataset
-from evenhand.statistics.calibration import calibration_error
 from evenhand.statistics.kappa import cohen
 from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, resampled
 
 ABSTAINS_BELOW = 0.75  # a confidence halfway between a guess and certainty
+BINS = 10  # of confidence
 
 
 class LabelsSentences(Protocol):
@@ -55,7 +55,7 @@ def judged(
         **{name: float(value) for name, value in figures.items()},
         "intervals": dict(zip(figures, _intervals(by_cluster))),
         "brier": float(np.mean((agentic[read] - labels[read]) ** 2)) if read.any() else None,
-        "calibration_error": calibration_error(agentic[read], labels[read] == 1) if read.any() else None,
+        "calibration_error": _calibration_error(agentic[read], labels[read] == 1) if read.any() else None,
     }
 
 
@@ -102,6 +102,14 @@ def agreement(agentic: Sequence[FloatArray]) -> dict[str, float | None] | None:
         "percent": float(100 * np.mean([np.mean(one == other) for one, other in pairs])),
         "kappa": None if math.isnan(kappa) else kappa,
     }
+
+
+def _calibration_error(agentic: FloatArray, labels: npt.NDArray[np.bool_]) -> float:
+    """Expected calibration error over ten bins of equal width (Guo et al., ICML 2017, equation 3)."""
+    confidence = np.maximum(agentic, 1 - agentic)
+    right = (agentic > 0.5) == labels
+    distance = np.bincount(np.minimum((confidence * BINS).astype(int), BINS - 1), confidence - right)
+    return float(np.abs(distance).sum() / len(agentic))
 
 
 def _abstained(agentic: FloatArray) -> float:

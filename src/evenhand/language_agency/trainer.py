@@ -13,7 +13,7 @@ from evenhand.language_agency.recipes import RECIPES, RECORD
 from evenhand.library import load_dataset
 from evenhand.options import option
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
-from evenhand.trainers.training_folder import begun, check_place, refuse_other
+from evenhand.trainers.training_folder import begun
 
 if TYPE_CHECKING:
     from evenhand.report.tables import Table
@@ -81,8 +81,6 @@ def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unhear
     from evenhand.language_agency.training import train_agency
     from evenhand.models.embedded import embedded_encoder
 
-    refuse_other(asdict(options), output, RECORD)
-    check_place(output)
     if not options.seeds:
         raise UsageError("--seeds names none; name at least one")
     if len(set(options.seeds)) < len(options.seeds):

@@ -82,23 +82,6 @@ def resampled(
     return np.moveaxis(found.bootstrap_distribution, -1, 0), np.stack([interval.low, interval.high], axis=-1)
 
 
-def how_often(drawn: IntArray, n_clusters: int) -> FloatArray:
-    """How often each of all clusters is among those drawn (draws, any number): (draws, clusters)."""
-    first = n_clusters * np.arange(len(drawn))[:, None]
-    times = np.bincount((drawn + first).ravel(), minlength=len(drawn) * n_clusters)
-    return times.reshape(len(drawn), n_clusters).astype(float)
-
-
-def moved_interval(
-    draws: FloatArray, observed: FloatArray | float, levels: Sequence[float] | FloatArray = LEVELS
-) -> FloatArray:
-    """95 % percentile intervals (…, 2) of draws (draws, …) moved so that their mean is what was observed (…).
-
-    For differences of two figures that noise raises: resampling raises both once more, but both alike.
-    """
-    return np.moveaxis(np.quantile(draws - draws.mean(axis=0) + observed, levels, axis=0), 0, -1)
-
-
 def expanded_levels(freedom: float) -> FloatArray:
     """Levels of an interval for which the variance among few clusters is estimated (Hesterberg 2015).
 
@@ -218,11 +201,6 @@ def permuted(
             clusters[:, columns] = rng.permuted(clusters[:, columns], axis=1)
         figures.append(statistic(clusters))
     return np.concatenate(figures)
-
-
-def exchanges(n_clusters: int, n_permutations: int) -> FloatArray:
-    """Whether the two sides of each cluster change places, 1 or 0 with even chances: (permutations, clusters)."""
-    return np.random.default_rng(SEED).integers(0, 2, (n_permutations, n_clusters)).astype(float)
 
 
 def p_value(observed: FloatArray | float, figures: FloatArray) -> FloatArray:
