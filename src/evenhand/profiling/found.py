@@ -30,8 +30,8 @@ from evenhand.statistics.resampling import FEWEST_CLUSTERS
 from evenhand.whole_files import write_whole
 
 NOTE = (
-    "Brackets: 95 % confidence intervals of each run by itself; every report says over what. Random: of answers at "
-    "random under the same design. Each figure has its own unit and meaning, so they are not added up to one number."
+    "Brackets: 95 % confidence intervals of each run. Random: of random answers "
+    "under the same design. Each figure has its own unit and meaning, so they are not added up to one number."
 )
 F = TypeVar("F", bound=Findings)
 BEST = {"low": "low", "high": "high", "zero": "0", None: ""}
@@ -134,9 +134,9 @@ def read_profile(folder: Path, settings: Settings) -> Found:
 
 def _agree(settings: Settings, measures: Sequence[Measure]) -> Findings:
     """The agreement of measures, or why there is none."""
-    unknown = "Whether these measures rank models in the same order can't be told"
+    unknown = "It is not known whether these measures rank models in the same order"
     if (n := len(settings.models)) < FEWEST_PAIRS:
-        return Findings(sentences=(f"{unknown} from {n}: it takes {FEWEST_PAIRS} base models or more.",))
+        return Findings(sentences=(f"{unknown}: that takes {FEWEST_PAIRS} base models or more, and here are {n}.",))
     try:
         return agree(*(run.folder.path for measure in measures for run in measure.runs))
     except EvenhandError as error:

@@ -141,7 +141,7 @@ def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
         mitigation, revision = results.option("mitigation"), results.option("revision")
         model = results.model_name + f"@{revision}" * bool(revision) + f" with {mitigation}" * bool(mitigation)
         of_measure, loaded = json.dumps(_settings(results.config)), _loaded(results)
-        found.append(Measured(path, results.benchmark, of_measure, model, loaded, marks_of_base(results), score))
+        found.append(Measured(path, results.benchmark, of_measure, model, loaded, base_marks(results), score))
     return found, left_out
 
 
@@ -247,7 +247,7 @@ def find_bases(runs: Iterable[tuple[str, frozenset[str]]]) -> dict[str, str]:
     return {model: models[0] for models, _ in groups for model in models}
 
 
-def marks_of_base(results: Results) -> frozenset[str]:
+def base_marks(results: Results) -> frozenset[str]:
     """What identifies a run's base: the model's name, the base that its options name, the weights of its base.
 
     dtype, revision, mitigation and options of the backend make a variant of a base. No run knows what a model was

@@ -36,8 +36,8 @@ def agree(arguments: Sequence[str], console: Console) -> None:
     from evenhand.report.agreement import agree as agree_on_models
 
     description = (
-        "Runs of several models on two benchmarks or more: do these rank the models alike? Models are matched by name "
-        "and mitigation; from four in common on there are rank correlations with intervals."
+        "Compare how two or more benchmarks rank the same models. Models are matched by name and mitigation; from four "
+        "in common on there are rank correlations with intervals."
     )
     parsed = _parser("agree", description, "of several benchmarks, or settings of one").parse_args(list(arguments))
     _show("agree", "an agreement", parsed, console, lambda: agree_on_models(*parsed.runs))

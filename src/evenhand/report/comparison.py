@@ -13,8 +13,10 @@ import pandas as pd
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import NEEDS
 from evenhand.flow.configuration import differences as setting_differences
 from evenhand.flow.foreign_files import as_written
+from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.differences import Groupings, differences, exploratory, headline
 from evenhand.report.findings import Findings, Panel, Plot, Run, Texts, settings
@@ -103,7 +105,7 @@ def compare(*runs_or_paths: Path | str | RunFolder, margin: float = MARGIN) -> C
     """
     paths = [each.path if isinstance(each, RunFolder) else Path(each) for each in runs_or_paths]
     if not 2 <= len(paths) <= len(ascii_uppercase):
-        raise UsageError(f"{len(paths)} runs are given; 2 to {len(ascii_uppercase)} can be compared")
+        raise UsageError(f"expected 2 to {len(ascii_uppercase)} runs to compare, got {len(paths)}")
     folders = [RunFolder.open(path) for path in paths]
     runs = [
         Run(letter, path, folder.read_results(), folder.read_predictions())
@@ -225,8 +227,22 @@ def _warnings(tested: Sequence[FigureDifference], runs: Sequence[Run], pairs: Se
         if base != second:
             of = f"{pair.base.letter} ({base}) than of {pair.second.letter} ({second})"
             yield f"other helpers read the answers of {of}; run both with the same ones, or differences may be theirs"
+        ways = [_scoring_way(run.results) for run in both]
+        if ways[0] != ways[1]:
+            named = "; ".join(f"{run.letter}: {way}" for run, way in zip(both, ways))
+            yield f"answers were scored in different ways ({named}); differences may be theirs"
     letters: dict[str, list[str]] = {}
     for run in runs:
         for warning in run.results.warnings:
             letters.setdefault(warning.text, []).append(run.letter)
     yield from (f"run {', '.join(of)}: {text}" for text, of in letters.items())
+
+
+def _scoring_way(results: Results) -> str:
+    """Say how a run's answers were got: written, or scored, and by what."""
+    if NEEDS.get(results.config.get("protocol") or "") == "generate":
+        return "written answers"
+    ways = [each.text for each in results.warned("scored_by")]
+    if results.warned("top_logprobs"):
+        ways.append("options were scored by top_logprobs")
+    return "; ".join(ways) or "options were scored by a local model"

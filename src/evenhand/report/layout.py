@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.errors import EvenhandError
 from evenhand.figure import Columns, Figure, FigureRow, Groups
 from evenhand.report.findings import Example, Findings, Plot, Run, whiskers
 from evenhand.report.plots import grouped_bars, heatmap
@@ -84,6 +85,7 @@ class Grid:
     several: str = ""
 
     def build(self, benchmark: Benchmark[Any], results: Results) -> Table | None:
+        """Raises EvenhandError where a column's figure is not computed by the table's grouping."""
         columns = [each for each in self.columns if each.figure in results.figures]
         groups_of_rows: list[Groups] = [{}] if self.overall or not self.rows else []
         if self.rows:  # groups of any of the columns, in order of appearance
@@ -98,12 +100,24 @@ class Grid:
         lines = [line for groups in groups_of_rows for line in self._lines(groups, columns, benchmark, results)]
         if not columns or not lines:
             return None
+        for column in columns:
+            self._check_grouping(column, benchmark.figure(column.figure), results)
         head = ", ".join(each.replace("_", " ") for each in self.rows) or "model"
         note = f"{self.note} {intervals_note(benchmark.card)}".strip()
         if any(line[0].published for line in lines):
             sources = dict.fromkeys(each.get("source", "") for each in results.published)
             note += f" Published: {'; '.join(filter(None, sources))}."
         return Table(self.title, (head, *(each.heading for each in columns)), tuple(lines), note)
+
+    def _check_grouping(self, column: Column, figure: Figure, results: Results) -> None:
+        wanted, declared = {*self.rows, *column.where}, [{*columns} for columns in figure.groupings]
+        computed = [{*row.groups} for row in results.figures if row.figure == figure.key]
+        # A statistic may add groups of its own, which aren't declared.
+        if wanted not in declared and all(each in declared for each in computed):
+            raise EvenhandError(
+                f"table {self.title!r}: figure {figure.key!r} is not computed by {', '.join(wanted) or 'all rows'}; "
+                f"add {tuple(wanted)} to `by` of the figure"
+            )
 
     def _lines(
         self, groups: Groups, columns: Sequence[Column], benchmark: Benchmark[Any], results: Results
@@ -238,7 +252,7 @@ def side_by_side(runs: Sequence[Run]) -> Table:
         cells = (shown(run.results.figures.row(key, **dict(groups)), of) for run in runs)
         rows.append((Cell(of.label(dict(groups))), *cells))
     columns = ("figure", *(f"{run.letter}: {run.results.model_name}" for run in runs))
-    return Table("Each run by itself", columns, tuple(rows), intervals_note(benchmark.card))
+    return Table("Each run", columns, tuple(rows), intervals_note(benchmark.card))
 
 
 def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Block]:
