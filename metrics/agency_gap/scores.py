@@ -31,7 +31,7 @@ NAMED_GROUPS = {
 def agency_gap(
     predictions, genders, races, seeds=None, clusters=None, by=None, group_columns=None, n_resamples=N_RESAMPLES
 ):
-    """The metric's result (keys: see the card) for parallel columns of n texts.
+    """Return the metric's result (keys: see the card) for parallel columns of n texts.
 
     predictions: the labels of each text's sentences, 1 agentic and 0 communal; none: unread. genders, races: '' where
     unknown. seeds: figures are computed within each and averaged. clusters: what is resampled and exchanged for the
@@ -68,7 +68,7 @@ def agency_gap(
 
 
 def _score(texts, strata, clustered, n_resamples):
-    """Headline keys over texts: points from all, intervals and p-values from resampled clusters."""
+    """Return headline keys over texts: points from all, intervals and p-values from resampled clusters."""
     n, read = len(texts), texts[texts["n_sentences"] > 0]
     sample = sum_texts(texts)
     notes = unknown_labels(sample)
@@ -95,7 +95,7 @@ def _score(texts, strata, clustered, n_resamples):
 
 
 def _stratify(texts, column, values, notes):
-    """Variance over the values of a column, and each value's figures (as the paper's Tables 17 and 18)."""
+    """Return the variance over the values of a column, and each value's figures (as the paper's Tables 17 and 18)."""
     sample = sum_texts(texts.assign(race=values[texts.index], cluster=""))  # the column in place of race
     variance = sample.variances(sample.gaps)["race_variance"]
     if np.isnan(variance):
@@ -138,7 +138,7 @@ def _refuse_clusters_of_several_groups(texts):
 
 
 def sentence_labels(predictions):
-    """The labels of each text's sentences, as lists of 0 and 1.
+    """Return the labels of each text's sentences, as lists of 0 and 1.
 
     What equals 0 or 1 is one of them: numpy's numbers, True and False, 0.0 and 1.0. Raises ValueError naming the row
     for anything else: rounded, a probability of 0.9 would be communal.
@@ -162,6 +162,6 @@ def _label(label, row):
 
 
 def _count_sentences(predictions):
-    """(sentences, agentic sentences) of each text, from its labels."""
+    """Return (sentences, agentic sentences) of each text, from its labels."""
     rows = sentence_labels(predictions)
     return np.array([*map(len, rows)], dtype=np.int64), np.array([*map(sum, rows)], dtype=float)

@@ -30,7 +30,7 @@ OF_TWO_GROUPS = ("gender_variance", "gender_difference")
 
 
 def permutation_tests(sample, points, notes, n_permutations):
-    """({figure: p-value}, {variance: its mean when labels say nothing}): clusters exchange their labels.
+    """Return ({figure: p-value}, {variance: its mean when labels say nothing}): clusters exchange their labels.
 
     Gender within each race, race within each gender, and for the two other variances both at once; clusters
     exchange only with those of which the same is known. p: share of permutations, the observed one counted among
@@ -91,11 +91,11 @@ class _Test:
         self.places = {name: [rows.index(row) for row in of] for name, of in places.items()}
 
     def moved(self, places):
-        """Figures of clusters (…, clusters) where they have got to."""
+        """Return figures of clusters (…, clusters) where they have got to."""
         return self.figures(self.clusters[places])
 
     def drawn(self, sums):
-        """Figures of clusters' sums (…, clusters, 2 x seeds)."""
+        """Return figures of clusters' sums (…, clusters, 2 x seeds)."""
         return self.figures(moments(sums, self.mean))
 
     def figures(self, clusters):
@@ -118,7 +118,7 @@ class _Test:
 
 
 def moments(sums, mean):
-    """What a stratum's noise is computed from, by cluster: (…, clusters, 2 x seeds) to (…, clusters, 6 x seeds).
+    """Return what a stratum's noise is computed from, by cluster: (…, clusters, 2 x seeds) to (…, clusters, 6 x seeds).
 
     Totals and counts as they are, then, with totals counted from `mean` (seeds,): squares, products, squared counts,
     and 1 where the cluster has texts.

@@ -152,7 +152,7 @@ def _no_noise(gaps, draws):
 
 
 def resample_gaps(sample, n_resamples):
-    """Mean gaps (draws, seeds, groups) of clusters drawn with replacement within each race x gender stratum.
+    """Return mean gaps (draws, seeds, groups) of clusters drawn with replacement within each race x gender stratum.
 
     Of n clusters n - 1 are drawn and weighted by n / (n - 1): drawing n would understate the variance of their
     mean by 1 / n, a fifth for LABE's five names (Rao and Wu 1988). A stratum with one or two clusters shows too little
@@ -176,7 +176,7 @@ def resample_gaps(sample, n_resamples):
 
 
 def _spread_interval(dimensions, levels):
-    """95 % interval of the mean of some dimensions' variances, corrected for the noise in the groups' means.
+    """Return the 95 % interval of the mean of some dimensions' variances, corrected for the noise in the groups' means.
 
     dimensions: pairs of mean gaps (seeds, groups) and resampled ones (draws, seeds, groups). The groups' distances from
     their mean are scaled (`noise_scales`); the interval holds the observed variance.
@@ -207,6 +207,6 @@ def _spread_interval(dimensions, levels):
 
 
 def _first(names: list[str]) -> str:
-    """The first few of them, and how many more there are: a warning that names them all is not read."""
+    """Return the first few of them, and how many more there are: a warning that names them all is not read."""
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -60,7 +60,7 @@ class PromptedClassifier:
         self.seed = seed
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
-        """(sentences,): 1 agentic, 0 communal, NaN unread."""
+        """Return labels (sentences,): 1 agentic, 0 communal, NaN unread."""
         requests = [self._request(i, sentence) for i, sentence in enumerate(sentences)]
         at_once = self.model.at_once("generate")
         parts = [requests[start : start + at_once] for start in range(0, len(requests), at_once)]
@@ -73,6 +73,6 @@ class PromptedClassifier:
 
 
 def read_label(text: str) -> float:
-    """1 for agentic, 0 for communal, NaN unless exactly one of them is named as a whole word."""
+    """Return 1 for agentic, 0 for communal, NaN unless exactly one of them is named as a whole word."""
     named = {match.lower() for match in _ANSWER.findall(text)}
     return math.nan if len(named) != 1 else float(named == {"agentic"})

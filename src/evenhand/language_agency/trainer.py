@@ -74,7 +74,7 @@ class AgencyTrainer:
 
 
 def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
-    """One classifier a seed, in output/seed-N. Returns the summary of output/agency.json.
+    """Train one classifier a seed in output/seed-N; return the summary of output/agency.json.
 
     A training that was cut off goes on with the next seed when it is asked for again.
     """
@@ -128,7 +128,7 @@ def _find_recipe(base: str | None) -> str:
 
 
 def make_table(summary: Mapping[str, Any]) -> Table:
-    """LABE's Table 12 for what was trained, with the paper's fine-tuned classifiers below."""
+    """Return LABE's Table 12 for what was trained, with the paper's fine-tuned classifiers below."""
     from evenhand.language_agency.judging import ABSTAINS_BELOW
     from evenhand.report.tables import Cell, Table, figure
 

@@ -56,7 +56,7 @@ class Comparison(Findings):
         return (self.headline, *self.plots, *of_panels, *self.more)
 
     def to_frame(self) -> pd.DataFrame:
-        """The headline differences, with numbers as numbers and intervals in columns of their own."""
+        """Return the headline differences, with numbers as numbers and intervals in columns of their own."""
         return self.headline.to_frame()
 
 
@@ -73,7 +73,7 @@ class Pair:
         return len({*self.base.predictions["id"]} & {*self.second.predictions["id"]})
 
     def describe(self) -> Iterator[str]:
-        """How many rows can be compared, and in which settings the two differ but for the model."""
+        """Yield how many rows can be compared, and in which settings the two differ but for the model."""
         base, second = self.base, self.second
         only_base, only_second = (len(run.predictions) - self.n_common for run in (base, second))
         left_out = f"{only_base:,} only in {base.letter} and {only_second:,} only in {second.letter}, left out"
@@ -166,7 +166,7 @@ def _test(
     benchmark: Benchmark[Any], pairs: Sequence[Pair], groupings: Groupings,
     adjust: Callable[[Sequence[float]], list[float]],
 ) -> dict[Pair, list[FigureDifference]]:  # fmt: skip
-    """The differences of each pair, with p-values adjusted over those of all pairs."""
+    """Return the differences of each pair, with p-values adjusted over those of all pairs."""
     found = [
         (pair, FigureDifference(f"{pair.name}{key.label}", key, benchmark.figure(key.figure), difference))
         for pair in pairs
@@ -181,7 +181,7 @@ def _test(
 def _verdicts(
     benchmark: Benchmark[Any], by_pair: Mapping[Pair, Sequence[FigureDifference]], margin: float
 ) -> Iterator[str]:
-    """The benchmark's sentences on each pair, by its own differences, with p-values over the whole family."""
+    """Yield the benchmark's sentences on each pair, by its own differences, with p-values over the whole family."""
     for pair, tested in by_pair.items():
         found, adjusted = {each.key: each.difference for each in tested}, [each.adjusted for each in tested]
         yield from benchmark.comparing.verdict(pair.base, pair.second, found, adjusted, margin)
@@ -196,7 +196,7 @@ def _similarity(first: Texts, second: Texts) -> float | None:
 
 
 def _name_unpaired(runs: Sequence[Run], pairs: Sequence[Pair]) -> Iterator[str]:
-    """A sentence on each run that is compared with no other."""
+    """Yield a sentence on each run that is compared with no other."""
     paired = [run for pair in pairs for run in (pair.base, pair.second)]
     for run in (each for each in runs if each not in paired):
         why = "no other run has equal settings but for the model and its mitigation"

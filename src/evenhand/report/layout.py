@@ -56,7 +56,7 @@ class Column:
 
 
 def counts(figure: str) -> tuple[Column, ...]:
-    """Columns with the number of answers, of clusters, and the percent unread."""
+    """Return columns with the number of answers, of clusters, and the percent unread."""
     shows: dict[str, Show] = {"n": "n", "clusters": "n_clusters", "unread, %": "unread_percent"}
     return tuple(Column(heading, figure, show=show) for heading, show in shows.items())
 
@@ -122,7 +122,7 @@ class Grid:
     def _lines(
         self, groups: Groups, columns: Sequence[Column], benchmark: Benchmark[Any], results: Results
     ) -> Iterator[tuple[Cell, ...]]:
-        """The row of a group, and those of the paper's models below it."""
+        """Yield the row of a group, and those of the paper's models below it."""
         figures = [benchmark.figure(each.figure) for each in columns]
         named = ", ".join(self.names.get(value, value) for value in groups.values())
         name = named or ("all" if self.rows else results.model_name)
@@ -151,7 +151,7 @@ def shown(row: FigureRow, of: Figure, show: Show = "value", signed: bool = False
 
 
 def _published(column: Column, groups: Groups, model: str, results: Results) -> Mapping[str, Any]:
-    """The paper's record of just this group; empty where it has none."""
+    """Return the paper's record of just this group; empty where it has none."""
     if column.show != "value":
         return {}
     wanted = {"model": model, "figure": column.figure, **groups, **column.where}
@@ -243,7 +243,7 @@ def laid_out(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
 
 
 def side_by_side(runs: Sequence[Run]) -> Table:
-    """A row for each headline figure, a column for each run."""
+    """Return a row for each headline figure, a column for each run."""
     benchmark = get_benchmark(runs[0].results.benchmark)
     headline = (row for run in runs for row in run.results.figures if row.headline)
     keys = dict.fromkeys((row.figure, tuple(row.groups.items())) for row in headline)
@@ -256,7 +256,7 @@ def side_by_side(runs: Sequence[Run]) -> Table:
 
 
 def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Block]:
-    """A table of the whole run, then one for each figure and grouping."""
+    """Yield a table of the whole run, then one for each figure and grouping."""
     whole = [each for each in benchmark.figures if results.figures.row(each.key).figure]
     if whole:
         columns = tuple(Column(each.name, each.key) for each in whole)
@@ -301,7 +301,7 @@ def figure_sentence(benchmark: Benchmark[Any], results: Results, row: FigureRow)
 
 
 def examples(predictions: pd.DataFrame) -> Iterator[Example]:
-    """Prompts and answers spread over the rows, where predictions have both."""
+    """Yield prompts and answers spread over the rows, where predictions have both."""
     last = len(predictions) - 1
     for place in sorted({k * last // (EXAMPLES - 1) for k in range(EXAMPLES)}) if last >= 0 else ():
         row = predictions.iloc[place]

@@ -86,7 +86,7 @@ def _name_rows(axes: Axes, names: Sequence[str], unit: str) -> None:
 
 
 def _legend_columns(names: Sequence[str], width: float) -> int:
-    """How many columns of a legend fit into so many inches."""
+    """Return how many columns of a legend fit into so many inches."""
     longest = max((len(_label(name)) for name in names), default=0)
     return max(1, min(len(names), int(width * LETTERS_AN_INCH) // (longest + 6)))
 
@@ -221,7 +221,7 @@ def _finite(*numbers: float | None) -> bool:
 
 
 def _ends(interval: Interval) -> tuple[float, float] | None:
-    """Both ends of an interval; None where one is not known."""
+    """Return both ends of an interval; None where one is not known."""
     ends = [each for each in interval if each is not None and math.isfinite(each)]
     return (ends[0], ends[1]) if len(ends) == 2 else None
 
@@ -252,7 +252,7 @@ def _style() -> Iterator[None]:
 
 
 def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure of so many inches, with one pair of axes."""
+    """Return a figure of so many inches, with one pair of axes."""
     figure = _figure(width, height)
     return figure, figure.subplots()
 
@@ -264,7 +264,7 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _svg(figure: Figure) -> str:
-    """The drawing without an XML declaration, so that it can be part of a page."""
+    """Return the drawing without an XML declaration, so that it can be part of a page."""
     buffer = io.StringIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of missing glyphs: the reader's browser has other fonts

@@ -95,7 +95,7 @@ def describe_family(adjustment: str, tested: Sequence[FigureDifference]) -> str:
 
 
 def difference_table(title: str, tested: Sequence[FigureDifference], one_pair: bool, family: str) -> Table:
-    """A row for each difference. one_pair: whether all are of runs A and B."""
+    """Return a row for each difference. one_pair: whether all are of runs A and B."""
     rows = []
     for each in tested:
         found, digits = each.difference, each.figure.digits

@@ -103,7 +103,7 @@ class Difference:
 def clustered_mean(
     values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None, weights: pd.Series | None = None
 ) -> Mean:
-    """Mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
+    """Return the mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
 
     weights (n,): of rows; None: all count alike.
 
@@ -136,7 +136,7 @@ def paired_difference(
     first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series | None = None,
     crossed: pd.Series | None = None, within: tuple[float, float] | None = None,
 ) -> Difference:  # fmt: skip
-    """Difference of the means of paired values (n,); NaN pairs are left out.
+    """Return the difference of the means of paired values (n,); NaN pairs are left out.
 
     Student's t over clusters, which would be drawn anew within strata (`clustered_error`). The p-value comes from
     exchanging first and second for whole clusters. Where rows cluster twice, by what is crossed, too, it comes from
@@ -253,7 +253,7 @@ def crossed_error(
     values: pd.Series, clusters: pd.Series, strata: pd.Series | None, crossed: pd.Series,
     weights: pd.Series | None = None,
 ) -> tuple[FloatArray, Errors]:  # fmt: skip
-    """The mean (1,) of values (n,), NaN left out, of rows that cluster in two ways, and its errors.
+    """Return the mean (1,) of values (n,), NaN left out, of rows that cluster in two ways, and its errors.
 
     strata: (n,) of clusters, among which new ones are sampled, where they are as even as the design has them.
     """
@@ -340,7 +340,7 @@ def _ends(
 def _widen_for_rare_changes(
     changes: pd.Series, clusters: pd.Series, span: float, low: float, high: float
 ) -> tuple[float, float]:
-    """Ends of an interval, further away where few clusters carry what rose, or what fell (`rare_upper_end`).
+    """Widen an interval where few clusters carry what rose, or what fell (`rare_upper_end`).
 
     changes: of rows, from -span to span. What none did is no reason to look there: that all clusters which changed did
     so in one direction is what the test judges.

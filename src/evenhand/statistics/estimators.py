@@ -78,7 +78,7 @@ class RowMean(Statistic):
             yield groups, Changes(change, *_ways(both), *unread)
 
     def _pairs(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
-        """Rows that both have, by group."""
+        """Yield rows that both have, by group."""
         others = {tuple(groups.items()): rows for groups, rows in self.values(second)}
         for groups, rows in self.values(first):
             rows = rows.assign(value=first.sign * rows["value"])
@@ -122,7 +122,7 @@ def row_values(sample: Sample, value: pd.Series, crossed: bool = True) -> pd.Dat
 
 
 def numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers or booleans as floats; NaN: unread."""
+    """Return a column of numbers or booleans as floats; NaN: unread."""
     import pandas as pd
 
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
@@ -183,7 +183,7 @@ class Mean(RowMean):
 
 
 def Share(column: str, unread: float | None = None, crossed: bool = True) -> Mean:
-    """Percent of read rows whose column is true. unread: percent that an unread row counts as."""
+    """Return percent of read rows whose column is true. unread: percent that an unread row counts as."""
     return Mean(column, (0.0, 100.0), 100.0, unread, crossed)
 
 

@@ -76,7 +76,7 @@ class Judged:
         return None
 
     def corrected(self, share: float) -> float:
-        """The true share (0 to 1) where the classifier sees this one; NaN where `why_not` says why."""
+        """Return the true share (0 to 1) where the classifier sees this one; NaN where `why_not` says why."""
         if self.why_not:
             return math.nan
         better = self.sensitivity + self.specificity - 1
@@ -94,7 +94,7 @@ class Judged:
         return bool(self._misfit(best, seen) > self._quantile(best, seen) ** 2)
 
     def interval(self, seen: Seen) -> tuple[float, float]:
-        """95 % interval of the true share, of the share that the classifier sees.
+        """Return the 95 % interval of the true share, of the share that the classifier sees.
 
         The true shares that fit little worse than the best one in [0, 1] does, each with the sensitivity and the
         specificity that suit it best (profile likelihood); by Student's t, for the clusters behind the share may be
@@ -113,7 +113,7 @@ class Judged:
         return float(low), float(high)
 
     def _misfit(self, true: float, share: Seen) -> float:
-        """Twice the log-likelihood that this true share lacks, at the rates that suit it best.
+        """Return twice the log-likelihood that this true share lacks, at the rates that suit it best.
 
         Lagrange's condition gives both rates from how far the share seen lies above the one expected; that is found.
         """
@@ -186,7 +186,7 @@ def label_worth(right: pd.Series, names: pd.Series) -> float:
 
 
 def _best_rate(k: float, n: float, pull: float) -> float:
-    """The rate x in [0, 1] at which k / x - (n - k) / (1 - x) = -pull: that of k among n, pulled up or down."""
+    """Return the rate x in [0, 1] at which k / x - (n - k) / (1 - x) = -pull: that of k among n, pulled up or down."""
     middle = n - pull
     root = math.sqrt(max(0.0, middle**2 + 4 * pull * k))
     if middle > 0:
@@ -195,7 +195,7 @@ def _best_rate(k: float, n: float, pull: float) -> float:
 
 
 def _lacking(k: float, n: float, rate: float) -> float:
-    """Twice the log-likelihood that a rate lacks against the one of k among n."""
+    """Return twice the log-likelihood that a rate lacks against the one of k among n."""
     parts = ((k, rate), (n - k, 1 - rate))
     if any(part and chance <= 0 for part, chance in parts):
         return math.inf

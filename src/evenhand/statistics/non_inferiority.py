@@ -85,7 +85,7 @@ class Worsening:
         return replace(self, lasting=(of_all, of_rose, of_fell))
 
     def room(self, margin: float) -> float:
-        """How far its upper end may lie above the estimate, if in truth nothing got worse."""
+        """Return how far its upper end may lie above the estimate, if in truth nothing got worse."""
         return margin if margin > 0 else -self.estimate
 
     def power(self, margin: float, times: float, clusters_there: int | None = None) -> float:

@@ -18,7 +18,7 @@ FEW = 20.0  # clusters that carry a mean; of more, their variance says enough
 
 
 def widen_for_rare(low: float, high: float, values: FloatArray, counts: FloatArray) -> tuple[float, float]:
-    """Ends of an interval of a mean of values (clusters,) from 0 to 1, further away where few clusters carry it.
+    """Widen the interval of a mean of values (clusters,) from 0 to 1 where few clusters carry it.
 
     Or where few keep it from being 1. counts (clusters,): rows. NaN stays.
     """
@@ -30,7 +30,7 @@ def widen_for_rare(low: float, high: float, values: FloatArray, counts: FloatArr
 
 
 def rare_upper_end(values: FloatArray, counts: FloatArray) -> float:
-    """The upper end of a 95 % interval of a mean of values (clusters,) from 0 to 1, where few clusters carry it.
+    """Return the upper end of a 95 % interval of a mean of values (clusters,) from 0 to 1, where few clusters carry it.
 
     counts (clusters,): rows. 0 where many carry it, or clusters of half the rows, so that Student's t says enough.
 
@@ -58,7 +58,7 @@ def rare_upper_end(values: FloatArray, counts: FloatArray) -> float:
 
 
 def _rare_lower_end(values: FloatArray, counts: FloatArray) -> float:
-    """The lower end likewise, for how many clusters say anything; 1 where many do, or none."""
+    """Return the lower end, for how many clusters say anything; 1 where many do, or none."""
     total, mean, carriers = _carried(values, counts)
     if not (carriers and _few(total, mean, carriers)):
         return 1.0
