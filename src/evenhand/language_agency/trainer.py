@@ -6,17 +6,15 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.language_agency.recipes import RECIPES, RECORD
 from evenhand.library import load_dataset
 from evenhand.options import option
+from evenhand.report.tables import Cell, Table, figure
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
 from evenhand.trainers.training_folder import begun
-
-if TYPE_CHECKING:
-    from evenhand.report.tables import Table
 
 EMBEDDED = "embedded"
 DATA_NAMES = {"evenhand": "language_agency", "official": "LAC (Wan & Chang 2024)"}
@@ -130,7 +128,6 @@ def _find_recipe(base: str | None) -> str:
 def make_table(summary: Mapping[str, Any]) -> Table:
     """Return LABE's Table 12 for what was trained, with the paper's fine-tuned classifiers below."""
     from evenhand.language_agency.judging import ABSTAINS_BELOW
-    from evenhand.report.tables import Cell, Table, figure
 
     rows = []
     for seed, record in summary["seeds"].items():

@@ -31,12 +31,7 @@ class RowMean(Statistic):
             differences, so that two runs are compared by resampling clusters.
     """
 
-    within: tuple[float, float] | None = None
     weighted: bool = False
-
-    @property
-    def range(self) -> tuple[float, float] | None:  # type: ignore[override]
-        return self.within
 
     @property
     def method(self) -> str:  # type: ignore[override]
@@ -135,8 +130,18 @@ def _is_bool(value: object) -> bool:
     return isinstance(value, bool)
 
 
+class RangedMean(RowMean):
+    """A mean of rows that lie within known limits."""
+
+    within: tuple[float, float] | None
+
+    @property
+    def range(self) -> tuple[float, float] | None:  # type: ignore[override]
+        return self.within
+
+
 @dataclass(frozen=True)
-class Mean(RowMean):
+class Mean(RangedMean):
     """Mean of a column over its read rows.
 
     Attributes:
@@ -188,7 +193,7 @@ def Share(column: str, unread: float | None = None, crossed: bool = True) -> Mea
 
 
 @dataclass(frozen=True)
-class Ratio(RowMean):
+class Ratio(RangedMean):
     """Sum of one column over the sum of another, over the rows that have both.
 
     Attributes:
