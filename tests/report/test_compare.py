@@ -247,9 +247,3 @@ def test_answers_scored_in_different_ways_are_warned_of(run, first, code):
     [warning] = [each for each in compare(first.folder, second).warnings if "different ways" in each]
     assert "A: options were scored by a local model; B: options were scored by" in warning
     assert not [each for each in compare(first.folder, first.folder).warnings if "different ways" in each]
-
-
-@pytest.mark.parametrize("n", [0, 1, 27])
-def test_the_number_of_runs_is_checked(first, n):
-    with pytest.raises(UsageError, match=f"expected 2 to 26 runs to compare, got {n}"):
-        compare(*[first.folder] * n)
