@@ -10,7 +10,6 @@ import evaluate
 from evenhand.statistics.columns import refuse_other_than_texts
 from evenhand.statistics.resampling import N_RESAMPLES
 
-from .equal_means import under_equal_means
 from .group_means import HEADLINES
 from .scores import agency_gap, sentence_labels
 from .studentized import permutation_tests

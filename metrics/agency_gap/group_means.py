@@ -6,6 +6,7 @@ over seeds.
 """
 
 import numpy as np
+import pandas as pd
 
 from evenhand.statistics.resampling import (
     ratio,
@@ -21,7 +22,7 @@ PARTLY_UNKNOWN = "count only where none is needed"  # how the note of such texts
 
 
 def ratio_gap(agentic, communal):
-    """Agentic minus communal sentences, in percent of both: [-100, 100] (section 3.3, intra-group).
+    """Return agentic minus communal sentences, in percent of both: [-100, 100] (section 3.3, intra-group).
 
     Counts, or arrays (texts,) of counts. NaN for a text without sentences: no evidence is not balance.
     """
@@ -29,7 +30,7 @@ def ratio_gap(agentic, communal):
 
 
 def inter_group_variance(mean_gaps):
-    """Variance (n - 1) of the groups' mean ratio gaps (…, groups), in squared points (section 3.3, inter-group).
+    """Return the variance (n - 1) of mean ratio gaps (…, groups), in squared points (section 3.3, inter-group).
 
     0 is no bias; of two groups it is half their squared difference. Groups without a mean (NaN) are left out; fewer
     than two with one: NaN.
@@ -59,6 +60,33 @@ class Groups:
         return np.swapaxes(ratio(totals, counts), -1, -2)
 
 
+def sum_texts(texts):
+    """Sum texts by cluster within each race x gender stratum: a Sample.
+
+    texts: columns gap, n_sentences (0: unread), race, gender ('' where unknown), seed and cluster.
+    """
+    labels = texts.groupby(["race", "gender"]).size()
+    codes, seeds = pd.factorize(texts["seed"], sort=True)
+    read = (texts["n_sentences"] > 0).to_numpy()
+    clusters = texts[read].groupby(["race", "gender", "cluster"])
+    units = clusters.ngroup().to_numpy()  # in the order of stratum, then of the cluster's name
+    strata = clusters.size().index.droplevel("cluster")
+    shape = (len(strata), len(seeds))
+    cells = units * len(seeds) + codes[read]
+    totals, counts = (
+        np.bincount(cells, values, minlength=len(strata) * len(seeds)).reshape(shape)
+        for values in (texts.loc[read, "gap"], np.ones(len(cells)))
+    )
+    return Sample(
+        labels=list(labels.items()),
+        strata=list(strata.unique()),
+        seeds=list(seeds),
+        sums=np.hstack([totals, counts]),
+        starts=np.flatnonzero(~strata.duplicated()),
+        n_sentences=np.bincount(units, texts.loc[read, "n_sentences"], minlength=len(strata)),
+    )
+
+
 class Sample:
     """Texts summed by cluster within each race x gender stratum, and what is computed from such sums.
 
@@ -75,7 +103,7 @@ class Sample:
         self.gaps = self.groups.mean_gaps(self.by_stratum(sums))
 
     def points(self, notes):
-        """Headline figures; what is undefined, and why, goes to the notes."""
+        """Return headline figures; what is undefined, and why, goes to the notes."""
         figures = {key: float(value) for key, value in self.variances(self.gaps).items()}
         differences = {race: float(value) for race, value in self.differences(self.gaps).items()}
         notes += self._undefined(figures, differences)
@@ -86,7 +114,7 @@ class Sample:
         return figures
 
     def variances(self, gaps):
-        """The dimensions' variances and their mean, from mean gaps (…, seeds, groups): {key: array (…)}."""
+        """Return the dimensions' variances and their mean, from mean gaps (…, seeds, groups): {key: array (…)}."""
         figures = {
             f"{dimension}_variance": seed_mean(inter_group_variance(gaps[..., self.groups.of(dimension)]))
             for dimension in DIMENSIONS
@@ -104,7 +132,7 @@ class Sample:
         return {race: seed_mean(gap_of(name, race, MALE) - gap_of(name, race, FEMALE)) for name, race in pairs}
 
     def group_figures(self):
-        """Figures of every group, in order: means over the seeds that have it, and counts over all seeds."""
+        """Return figures of every group, in order: means over the seeds that have it, and counts over all seeds."""
         counts = self.by_stratum(self.sums)[:, len(self.seeds) :].sum(axis=1)
         texts = self.groups.members @ counts
         sentences = self.groups.members @ self.by_stratum(self.n_sentences[:, None])[:, 0]
@@ -120,18 +148,18 @@ class Sample:
         ]
 
     def means(self, gaps):
-        """Means of mean gaps (…, seeds, groups) over the seeds that have the group: (…, groups)."""
+        """Return means of mean gaps (…, seeds, groups) over the seeds that have the group: (…, groups)."""
         present = ~np.isnan(self.gaps)
         return ratio(np.where(present, gaps, 0.0).sum(axis=-2), present.sum(axis=0))
 
     def by_stratum(self, sums):
-        """Sums over the clusters of each stratum: (…, clusters, k) to (…, strata, k)."""
+        """Return sums over the clusters of each stratum: (…, clusters, k) to (…, strata, k)."""
         if not len(self.starts):
             return np.zeros((*sums.shape[:-2], 0, sums.shape[-1]))
         return np.add.reduceat(sums, self.starts, axis=-2)
 
     def _undefined(self, variances, differences):
-        """A sentence for each figure that is NaN, and one where seeds differ in their groups."""
+        """Return a sentence for each figure that is NaN, and one where seeds differ in their groups."""
         present = ~np.isnan(self.gaps)
         notes = []
         for dimension in DIMENSIONS:
@@ -161,7 +189,7 @@ class Sample:
 
 
 def unknown_labels(sample):
-    """A sentence for each of gender and race that no text has, or that some lack."""
+    """Return a sentence for each of gender and race that no text has, or that some lack."""
     total = sum(n for _, n in sample.labels)
     notes = []
     for place, dimension in enumerate(("race", "gender")):
@@ -176,14 +204,14 @@ def unknown_labels(sample):
 
 
 def group_name(dimension, race, gender):
-    """The group that a text belongs to; '' where what it needs is unknown."""
+    """Return the group that a text belongs to; '' where what it needs is unknown."""
     if dimension == "intersectional":
         return f"{race} {gender}" if race and gender else UNKNOWN
     return gender if dimension == "gender" else race
 
 
 def centered(gaps, present):
-    """Mean gaps (…, groups) minus their mean over the groups present; 0 for the others."""
+    """Return mean gaps (…, groups) minus their mean over the groups present; 0 for the others."""
     mean = ratio(np.where(present, gaps, 0.0).sum(axis=-1), present.sum(axis=-1))
     return np.where(present, gaps - mean[..., None], 0.0)
 

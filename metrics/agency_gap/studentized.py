@@ -5,12 +5,15 @@ noisier than a large one: of data like RateMyProfessor's (447 reviews of women, 
 noisy it rejects up to 20 percent without any effect. Divided by its own noise, computed anew in each permutation, a
 difference of two groups keeps the level (Janssen 1997; Pauly, Brunner and Konietschke 2015). Of more groups of few
 names it rejected 7 to 8 percent where one or half of them were noisier, and so it did of two genders of few names, one
-group of which was four times as noisy. So draws of `equal_means` have a say, too: p is the larger of both.
+group of which was four times as noisy. So draws of a parametric bootstrap with equal means have a say, too: p is
+the larger of both.
 """
 
 import numpy as np
 
 from evenhand.statistics.resampling import (
+    SEED,
+    VALUES_AT_ONCE,
     mean_of_defined,
     p_value,
     permuted,
@@ -18,7 +21,6 @@ from evenhand.statistics.resampling import (
     words,
 )
 
-from .equal_means import under_equal_means
 from .group_means import DIMENSIONS, FEMALE, HEADLINES, MALE, UNKNOWN, inter_group_variance, seed_mean
 
 N_MOMENTS = 6
@@ -28,7 +30,7 @@ OF_TWO_GROUPS = ("gender_variance", "gender_difference")
 
 
 def permutation_tests(sample, points, notes, n_permutations):
-    """({figure: p-value}, {variance: its mean when labels say nothing}): clusters exchange their labels.
+    """Return ({figure: p-value}, {variance: its mean when labels say nothing}): clusters exchange their labels.
 
     Gender within each race, race within each gender, and for the two other variances both at once; clusters
     exchange only with those of which the same is known. p: share of permutations, the observed one counted among
@@ -89,11 +91,11 @@ class _Test:
         self.places = {name: [rows.index(row) for row in of] for name, of in places.items()}
 
     def moved(self, places):
-        """Figures of clusters (…, clusters) where they have got to."""
+        """Return figures of clusters (…, clusters) where they have got to."""
         return self.figures(self.clusters[places])
 
     def drawn(self, sums):
-        """Figures of clusters' sums (…, clusters, 2 x seeds)."""
+        """Return figures of clusters' sums (…, clusters, 2 x seeds)."""
         return self.figures(moments(sums, self.mean))
 
     def figures(self, clusters):
@@ -116,7 +118,7 @@ class _Test:
 
 
 def moments(sums, mean):
-    """What a stratum's noise is computed from, by cluster: (…, clusters, 2 x seeds) to (…, clusters, 6 x seeds).
+    """Return what a stratum's noise is computed from, by cluster: (…, clusters, 2 x seeds) to (…, clusters, 6 x seeds).
 
     Totals and counts as they are, then, with totals counted from `mean` (seeds,): squares, products, squared counts,
     and 1 where the cluster has texts.
@@ -160,3 +162,45 @@ def welch(gaps, noise):
     distances = np.where(present, weights * (np.nan_to_num(gaps) - mean[..., None]) ** 2, 0.0)
     figure = ratio(distances.sum(axis=-1), present.sum(axis=-1) - 1)
     return np.where(np.isnan(weights).any(axis=-1), np.nan, figure)
+
+
+def under_equal_means(statistic, sample, blocks, n_draws):
+    """Figures (draws, …) of clusters whose groups have one mean in a block, each its own noise, normally distributed.
+
+    Krishnamoorthy, Lu and Mathew 2007, "A parametric bootstrap approach for ANOVA with unequal variances". Labels that
+    change places carry no noise along, so that permuted groups are all as noisy as one another; these are not.
+    statistic: figures of sums (draws, clusters, 2 x seeds) as `sample` has them. blocks: (clusters,) codes, of clusters
+    that have one mean: where races are compared, men have theirs and women theirs. Texts of a stratum vary alike, so
+    that the sum of a cluster with more of them varies more; seeds vary together.
+    """
+    totals, counts = np.split(sample.sums, 2, axis=-1)
+    alike = blocks == np.unique(blocks)[:, None]  # (blocks, clusters)
+    mean = np.nan_to_num(ratio(alike @ totals, alike @ counts))[np.unique(blocks, return_inverse=True)[1]]
+    roots = [
+        _root(totals[start : start + size], counts[start : start + size])
+        for start, size in zip(sample.starts, sample.sizes)
+    ]
+    roots = np.repeat(roots, sample.sizes, axis=0)  # (clusters, seeds, components)
+    rng = np.random.default_rng(SEED)
+    figures, at_once = [], max(1, VALUES_AT_ONCE // max(1, 3 * sample.sums.size))
+    for start in range(0, n_draws, at_once):
+        n = min(at_once, n_draws - start)
+        normal = rng.standard_normal(
+            (totals.shape[1], n, len(totals))
+        )  # a component more leaves the others as they are
+        noise = np.sqrt(counts) * np.einsum("sdc,cts->dct", normal, roots)
+        sums = np.concatenate([counts * mean + noise, np.broadcast_to(counts, noise.shape)], axis=-1)
+        figures.append(statistic(sums))
+    return np.concatenate(figures)
+
+
+def _root(totals, counts):
+    """Root (seeds, components) of the covariance of texts' gaps in a stratum, from its clusters' sums and counts.
+
+    Components: the largest first, each pointing up, so that seeds that are copies of one another give what one gives.
+    """
+    own = np.nan_to_num(ratio(totals.sum(axis=0), counts.sum(axis=0)))
+    rest = (totals - own * counts) * np.sqrt(np.nan_to_num(ratio(1.0, counts)))
+    values, vectors = np.linalg.eigh(rest.T @ rest / max(1, len(rest) - 1))
+    upwards = np.where(vectors.sum(axis=0) < 0, -1.0, 1.0)
+    return (vectors * upwards * np.sqrt(np.fmax(values, 0.0)))[:, ::-1]

@@ -28,53 +28,50 @@ def intervals(sample, points, notes, n_resamples):
     simulation of `_spread_interval` the mean gap of a group of five names was held by 95 % of intervals; percentiles
     over five names hold 82 to 92 %.
     """
-    draws = _resampled(sample, n_resamples)
-    alike = []  # figures whose clusters are all as their strata are: no noise is seen
+    draws = resample_gaps(sample, n_resamples)
+    found, without = {"gender_difference_by_race": {}, "groups": {}}, []
+
+    def add(ends, value, *path):
+        inner = found
+        for key in path[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[path[-1]] = [float(end) for end in ends]
+        if np.isnan(inner[path[-1]][0]) and not np.isnan(value):
+            without.append(words(" ".join(path)))
+
     freedom = sample.groups.members @ (sample.sizes - 1)  # by group
-    rows = sample.groups.rows
-    ends, spreads = {}, []
+    spreads, equal = [], []  # equal: figures whose clusters all equal their strata's means: no noise is seen
     for key, dimension in zip(VARIANCES, DIMENSIONS):
         places = sample.groups.of(dimension)
         spreads.append((sample.gaps[:, places], draws[..., places]))
-        ends[(key,)] = _spread_interval(spreads[-1:], expanded_levels(freedom[places].sum()))
         if _no_noise(*spreads[-1]):
-            ends[(key,)] = (np.nan, np.nan)
-            alike.append(key)
-    ends[("overall",)] = _spread_interval(spreads, expanded_levels((sample.sizes - 1).sum()))
-    if len(alike) == len(DIMENSIONS):
-        ends[("overall",)] = (np.nan, np.nan)
-        alike.append("overall")
-    widths = _Widths(sample)
+            equal.append(key)
+            add((np.nan, np.nan), np.nan, key)
+        else:
+            add(_spread_interval(spreads[-1:], expanded_levels(freedom[places].sum())), points[key], key)
+    if len(equal) == len(DIMENSIONS):
+        equal.append("overall")
+        add((np.nan, np.nan), np.nan, "overall")
+    else:
+        add(_spread_interval(spreads, expanded_levels((sample.sizes - 1).sum())), points["overall"], "overall")
+    widths, rows = _Widths(sample), sample.groups.rows
     for race, value in sample.differences(sample.gaps).items():
-        key = ("gender_difference_by_race", race) if race else ("gender_difference",)
-        pair = [
-            rows["intersectional" if race else "gender"].get(f"{race} {gender}".strip()) for gender in (MALE, FEMALE)
-        ]
-        ends[key] = np.clip(value + widths.of(*pair), -2 * MOST, 2 * MOST)
+        names = (f"{race} {gender}".strip() for gender in (MALE, FEMALE))
+        ends = widths.of(*(rows["intersectional" if race else "gender"].get(name) for name in names))
+        path = ("gender_difference_by_race", race) if race else ("gender_difference",)
+        add(np.clip(value + ends, -2 * MOST, 2 * MOST), value, *path)
     means = sample.means(sample.gaps)
     for name, row in (item for dimension in rows.values() for item in dimension.items()):
-        ends[("groups", name, "gap")] = np.clip(means[row] + widths.of(row), -MOST, MOST)
-    without = [
-        key
-        for key, (low, _) in ends.items()
-        if np.isnan(low) and not np.isnan(_nested(points, key)) and key[0] not in alike
-    ]
-    if alike:
+        add(np.clip(means[row] + widths.of(row), -MOST, MOST), means[row], "groups", name, "gap")
+    if equal:
         notes.append(
             "no interval, for no cluster departs from its group's mean, which doesn't show how others would: "
-            + _first(list(map(words, alike)))
+            + _first(list(map(words, equal)))
         )
     if without:
-        named = _first([words(" ".join(key)) for key in without])
         few = f"a group has fewer than {FEWEST_CLUSTERS} clusters or is missing from some draw"
-        notes.append(f"no interval, for {few}: {named}")
-    nested = {"gender_difference_by_race": {}, "groups": {}}
-    for (*path, last), (low, high) in ends.items():
-        inner = nested
-        for key in path:
-            inner = inner.setdefault(key, {})
-        inner[last] = [float(low), float(high)]
-    return nested
+        notes.append(f"no interval, for {few}: {_first(without)}")
+    return found
 
 
 class _Widths:
@@ -154,8 +151,8 @@ def _no_noise(gaps, draws):
     return bool((moved <= MOST * ROUNDING).any()) and not bool((moved > MOST * ROUNDING).any())
 
 
-def _resampled(sample, n_resamples):
-    """Mean gaps (draws, seeds, groups) of clusters drawn with replacement within each race x gender stratum.
+def resample_gaps(sample, n_resamples):
+    """Return mean gaps (draws, seeds, groups) of clusters drawn with replacement within each race x gender stratum.
 
     Of n clusters n - 1 are drawn and weighted by n / (n - 1): drawing n would understate the variance of their
     mean by 1 / n, a fifth for LABE's five names (Rao and Wu 1988). A stratum with one or two clusters shows too little
@@ -179,7 +176,7 @@ def _resampled(sample, n_resamples):
 
 
 def _spread_interval(dimensions, levels):
-    """95 % interval of the mean of some dimensions' variances, corrected for the noise in the groups' means.
+    """Return the 95 % interval of the mean of some dimensions' variances, corrected for the noise in the groups' means.
 
     dimensions: pairs of mean gaps (seeds, groups) and resampled ones (draws, seeds, groups). The groups' distances from
     their mean are scaled (`noise_scales`); the interval holds the observed variance.
@@ -209,13 +206,7 @@ def _spread_interval(dimensions, levels):
     return min(low**2 * figure, figure), max(high**2 * figure, figure)
 
 
-def _nested(result, path):
-    for key in path:
-        result = result[key]
-    return result
-
-
 def _first(names: list[str]) -> str:
-    """The first few of them, and how many more there are: a warning that names them all is not read."""
+    """Return the first few of them, and how many more there are: a warning that names them all is not read."""
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -116,6 +117,9 @@ class Parser(ArgumentParser):  # type: ignore[misc]
         """
         from evenhand.hub.secrets import masked
 
+        unknown = next((each for each in message.split() if each.startswith("--")), "")
+        if message.startswith("unrecognized") and (close := get_close_matches(unknown, self._option_string_actions)):
+            message += f"; did you mean {close[0]}?"
         sys.stderr.write(f"{self.prog}: error: {shown(masked(message))} ({self.prog} --help shows all options)\n")
         raise SystemExit(2)
 

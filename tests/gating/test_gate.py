@@ -365,6 +365,9 @@ def test_what_is_no_run_is_refused(evenhand, tmp_path, base):
     found = evenhand("gate", base, tmp_path / "empty")
     assert found.code == 2
     assert "holds none" in found.err
+    damaged = shutil.copytree(base, tmp_path / "damaged")
+    (damaged / "results.json").write_text("{")
+    assert evenhand("gate", base, damaged).code == 2
     other = shutil.copytree(base, tmp_path / "other")
     record(other, lambda results: (results.update(benchmark="bbq"), results["config"].update(benchmark="bbq")))
     (other / "config.json").write_text(json.dumps(json.loads((other / "results.json").read_text())["config"]))

@@ -167,7 +167,7 @@ def test_options_are_scored_by_a_faulty_server_as_by_the_checkpoint(
 
     [said] = [each for each in warnings(tmp_path / "served") if "scored" in each]
     assert said == (
-        "options were scored by tiny: the server's log-probabilities (logprob_token_ids, one request a prefix to "
+        "options were scored by the server's log-probabilities (logprob_token_ids, one request a prefix to "
         "/v1/completions; tokens by the server's /tokenize)"
     )
 

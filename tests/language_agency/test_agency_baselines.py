@@ -43,9 +43,7 @@ def test_exactly_one_label_is_read(text, label):
 def test_each_sentence_is_asked_once_in_the_papers_words(setting):
     model = Remembers("say:agentic")
     sentences = ["She {led} it.", "He helped.", "They won."]
-    answers = []
-    classifier = PromptedClassifier(model, setting, on_answer=lambda: answers.append(1))
-    assert classifier.agentic_probabilities(sentences).tolist() == [1, 1, 1] == answers
+    assert PromptedClassifier(model, setting).agentic_probabilities(sentences).tolist() == [1, 1, 1]
     asked = [request for call in model.asked for request in call]
     assert [len(call) for call in model.asked] == [2, 1]
     assert all(request.sampling == SAMPLING for request in asked)

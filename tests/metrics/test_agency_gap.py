@@ -18,7 +18,7 @@ import evenhand
 from evenhand.benchmarks.labe import published
 from evenhand.flow.results import PUBLISHED_FILE, read_published
 from evenhand.metrics.agency_gap import group_means, scores, studentized
-from evenhand.metrics.agency_gap.equal_means import under_equal_means
+from evenhand.metrics.agency_gap.studentized import under_equal_means
 
 PUBLISHED = Path(published.__file__).with_name(PUBLISHED_FILE)
 RACES = ("White", "Black", "Hispanic", "Asian")

@@ -15,6 +15,8 @@ from evenhand.gating.gate import gate
 from evenhand.models.request import Message, Request
 from evenhand.plugins import Registry
 from evenhand.report.comparison import compare
+from evenhand.report.layout import Column, Grid
+from evenhand.statistics.estimators import Mean
 from evenhand.tools.peers.items import list_items, prepare_export
 from tests.scripted_models import Scripted
 
@@ -98,6 +100,17 @@ def test_unread_answers_are_left_out(offers, tmp_path):
     row = silent.read_results().figures.row("offer_gap")
     assert math.isnan(row.value)
     assert row.n_read == 0
+
+
+def test_a_column_by_what_its_figure_is_not_computed_by_is_named(offers, tmp_path, monkeypatch):
+    kind = type(offers.make("offers"))
+    figure = kind.figures[0]
+    by_gender = replace(figure, key="by_gender", statistic=Mean("offer"), by=(("gender",),), headline=())
+    monkeypatch.setattr(kind, "figures", (figure, by_gender))
+    columns = (Column("mean", "by_gender"), Column("gap", "offer_gap"))
+    monkeypatch.setattr(kind, "layout", (Grid("Offers", ("gender",), columns),))
+    with pytest.raises(EvenhandError, match="table 'Offers': figure 'offer_gap' is not computed by gender"):
+        evaluate(run_config("offers"), tmp_path / "run", model=offering(100, 100))
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ def test_what_differs_by_its_own_interval_is_not_yet_different_over_the_family()
         return Difference(40.0, 50.0, 10.0, low, high, p_value=p_value, n=100, n_clusters=40)
 
     headline = {"one": differing(1.0, 19.0, 0.02), "two": differing(-1.0, 21.0, 0.08)}
-    assert state_differences(as_family(headline, [0.01, 0.2])).endswith("(Holm): one. Each by itself: one.")
-    assert state_differences(as_family(headline, [0.06, 0.2])).endswith("(Holm): none. Each by itself: one.")
+    assert state_differences(as_family(headline, [0.01, 0.2])).endswith("(Holm): one. Unadjusted: one.")
+    assert state_differences(as_family(headline, [0.06, 0.2])).endswith("(Holm): none. Unadjusted: one.")
     assert state_differences(as_family({"two": headline["two"]}, [0.2])) == "Tied on every headline figure."
     assert verdict(differing(-1.0, 21.0, 0.02)) == "unclear"  # not tied: the test takes it for a difference
 
@@ -90,10 +90,10 @@ def test_higher_is_said_where_interval_and_test_agree_alone():
     assert few.p_value == 1 / 16
     assert (verdict(few), verdict(many)) == ("unclear", "higher")
     assert state_differences(as_family({"few": few}, [math.nan])) == (
-        "Whether they differ can't be told. Interval and p disagree whether it is 0: few."
+        "It is not known whether they differ. Interval and p disagree whether it is 0: few."
     )
     assert state_differences(as_family({"few": few, "many": many}, [math.nan, 0.002])).startswith(
-        "Different at the 5 % level over the headline figures (Holm): many. Each by itself: many."
+        "Different at the 5 % level over the headline figures (Holm): many. Unadjusted: many."
     )
 
 
@@ -236,3 +236,14 @@ def test_what_rounds_to_0_has_no_sign(value, shown, with_sign):
 @pytest.mark.parametrize(("n", "said"), [(0, "0 sets of names"), (1, "1 set of names"), (1200, "1,200 sets of names")])
 def test_one_is_no_plural(n, said):
     assert n_of(n, "set", " of names") == said
+
+
+@pytest.mark.parametrize("code", ["scored_by", "top_logprobs"])
+def test_answers_scored_in_different_ways_are_warned_of(run, first, code):
+    second = run("stub:last", output="second").folder
+    record = json.loads((second / "results.json").read_text())
+    record["warnings"].append({"code": code, "text": "options were scored by echo", "groups": {}})
+    (second / "results.json").write_text(json.dumps(record))
+    [warning] = [each for each in compare(first.folder, second).warnings if "different ways" in each]
+    assert "A: options were scored by a local model; B: options were scored by" in warning
+    assert not [each for each in compare(first.folder, first.folder).warnings if "different ways" in each]

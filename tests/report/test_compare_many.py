@@ -136,7 +136,7 @@ def test_three_runs_of_another_benchmark(run):
 
 @pytest.mark.parametrize("number", [1, 27])
 def test_numbers_that_cant_be_compared(folders, number):
-    with pytest.raises(UsageError, match=f"{number} runs are given; 2 to 26"):
+    with pytest.raises(UsageError, match=f"expected 2 to 26 runs to compare, got {number}"):
         compare(*[folders["none", None]] * number)
 
 

@@ -46,7 +46,7 @@ def test_what_would_be_dark_on_a_dark_page_is_shown_in_its_colours():
     one = (40.0, (30.0, 50.0))
     bars = {"a": {str(k): one for k in range(6)}}
     drawings = [
-        plots.grouped_bars(bars, "%", (50, "chance"), marks={"a": {"0": 45.0}}),
+        plots.grouped_bars(bars, "%", (50, "chance")),
         plots.lines({"loss": {str(k): [(0, 1), (1, k)] for k in range(6)}}, "step"),
         plots.points({str(k): [(0.1, 1.0, (0.5, 1.5))] for k in range(6)}, "x", "y"),
         plots.differences({"a": (1.0, (0.5, 1.5), True), "b": (0.0, (-1.0, 1.0), False)}, "points"),

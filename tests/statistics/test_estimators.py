@@ -10,7 +10,8 @@ from evenhand.benchmark import Card
 from evenhand.errors import EvenhandError
 from evenhand.figure import Design, Figure, Sample, figure_rows
 from evenhand.statistics.bootstrap import bootstrap_difference
-from evenhand.statistics.estimators import Mean, PairedEffect, Ratio, crossed_mean
+from evenhand.statistics.clustered import crossed_mean
+from evenhand.statistics.estimators import Mean, PairedEffect, Ratio
 
 
 def sample(design=("cluster",), n=40, seed=0):

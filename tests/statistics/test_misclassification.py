@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.statistics.clustered import Error
-from evenhand.statistics.misclassification import FEWEST_LABELS, Judged, Seen, worth_of
+from evenhand.statistics.misclassification import FEWEST_LABELS, Judged, Seen, label_worth
 
 RIGHT = Judged(n_positive=100, right_positive=90, n_negative=100, right_negative=80)
+
+
+def seen_share(mean, error, freedom):
+    return Seen(mean, error, error, freedom)
 
 
 def test_by_hand():
@@ -30,7 +33,7 @@ def test_far_from_the_borders_it_is_the_papers_interval():
     of_negative, of_positive = ((1 - middle) ** 2 * q0 * (1 - q0) / 1002, middle**2 * q1 * (1 - q1) / 1002)
     error = math.sqrt(0.01**2 + of_negative + of_positive) / (q1 + q0 - 1)
     shift = 2 * z**2 * (middle * q1 * (1 - q1) / 1002 - (1 - middle) * q0 * (1 - q0) / 1002)
-    low, high = Judged(1000, 900, 1000, 800).interval(Error(0.55, 0.01, 1e9))
+    low, high = Judged(1000, 900, 1000, 800).interval(seen_share(0.55, 0.01, 1e9))
     assert low == pytest.approx(middle + shift - z * error, abs=0.001)
     assert high == pytest.approx(middle + shift + z * error, abs=0.001)
 
@@ -38,25 +41,25 @@ def test_far_from_the_borders_it_is_the_papers_interval():
 def test_the_interval_ends_where_students_t_says_the_share_no_longer_fits():
     """Of rates that are as good as known: p = 0.2 + 0.7 x, so that x lies within t x 0.02 / 0.7 of 0.35 / 0.7."""
     known = Judged(10**9, 9 * 10**8, 10**9, 8 * 10**8)
-    low, high = known.interval(Error(0.55, 0.02, 4))
+    low, high = known.interval(seen_share(0.55, 0.02, 4))
     assert (low, high) == pytest.approx((0.5 - 2.776 * 0.02 / 0.7, 0.5 + 2.776 * 0.02 / 0.7), abs=1e-3)
 
 
 def test_labels_that_hardly_fit_give_an_interval_and_those_that_contradict_none():
     """Of none the classifier would see 20 %, of all 90 %; 95 % seen lie one standard error above, 100 % far above."""
-    hardly, never = Error(0.95, 0.04, 39), Error(0.999, 0.001, 39)
+    hardly, never = seen_share(0.95, 0.04, 39), seen_share(0.999, 0.001, 39)
     low, high = RIGHT.interval(hardly)
     assert high == 1.0
     assert high - low > 0.05
     assert (RIGHT.contradicts(hardly), RIGHT.contradicts(never)) == (False, True)
     assert all(map(math.isnan, RIGHT.interval(never)))
-    assert RIGHT.contradicts(Error(0.05, 0.01, 39))
+    assert RIGHT.contradicts(seen_share(0.05, 0.01, 39))
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 @pytest.mark.parametrize("error", [0.0, 0.01])
 def test_a_classifier_that_is_always_right_contradicts_nothing(share, error):
-    perfect, seen = Judged(40, 40, 60, 60), Error(share, error, 39)
+    perfect, seen = Judged(40, 40, 60, 60), seen_share(share, error, 39)
     assert not perfect.contradicts(seen)
     low, high = perfect.interval(seen)
     assert low <= share <= high
@@ -65,14 +68,16 @@ def test_a_classifier_that_is_always_right_contradicts_nothing(share, error):
 
 def test_where_all_labels_are_right_a_share_far_away_is_none_of_theirs():
     """It may err a little all the same: 40 labels say 93 % or more, so that 60 % seen are 60 to 66 % of the class."""
-    low, high = Judged(40, 40, 60, 60).interval(Error(0.6, 1e-6, 1e9))
+    low, high = Judged(40, 40, 60, 60).interval(seen_share(0.6, 1e-6, 1e9))
     assert 0.55 < low < 0.6 < high < 0.66
 
 
 def test_without_errors_of_the_classifier_the_share_stays():
     perfect = Judged(10**9, 10**9, 10**9, 10**9)
     assert perfect.corrected(0.3) == pytest.approx(0.3)
-    assert perfect.interval(Error(0.3, 0.02, 1e9)) == pytest.approx((0.3 - 1.96 * 0.02, 0.3 + 1.96 * 0.02), abs=1e-4)
+    assert perfect.interval(seen_share(0.3, 0.02, 1e9)) == pytest.approx(
+        (0.3 - 1.96 * 0.02, 0.3 + 1.96 * 0.02), abs=1e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,29 +93,29 @@ def test_without_errors_of_the_classifier_the_share_stays():
 def test_too_few_labels_or_a_blind_classifier_correct_nothing(judged, why):
     assert why in judged.why_not
     assert math.isnan(judged.corrected(0.5))
-    assert all(map(math.isnan, judged.interval(Error(0.5, 0.1, 4))))
+    assert all(map(math.isnan, judged.interval(seen_share(0.5, 0.1, 4))))
 
 
 @pytest.mark.parametrize("seen", [(0.5, math.nan, 1), (math.nan, 0.1, 4), (0.5, 0.1, math.nan)], ids=str)
 def test_what_is_not_known_has_no_interval(seen):
-    assert all(map(math.isnan, RIGHT.interval(Error(*seen))))
-    assert not RIGHT.contradicts(Error(*seen))
+    assert all(map(math.isnan, RIGHT.interval(seen_share(*seen))))
+    assert not RIGHT.contradicts(seen_share(*seen))
 
 
 def test_labels_that_are_right_or_wrong_by_name_are_worth_fewer():
     """Ten names of ten entries, all right or all wrong: worth 10 - 1, over the square of t's 2.262 / 1.960."""
     names = pd.Series(np.repeat(range(10), 10))
     by_name, even = (pd.Series(codes < 6, dtype=float) for codes in (names, names.index % 10))
-    assert worth_of(by_name, names) == pytest.approx(9 / 100 * (1.95996 / 2.26216) ** 2, rel=1e-4)
-    assert worth_of(even, names) == 1  # each name has six of ten
-    assert worth_of(by_name, pd.Series(range(100))) == pytest.approx(0.97, abs=0.03)
-    assert worth_of(by_name[50:70], names[50:70]) == 0.1  # two names: two entries
-    assert worth_of(by_name[:0], names[:0]) == 1
+    assert label_worth(by_name, names) == pytest.approx(9 / 100 * (1.95996 / 2.26216) ** 2, rel=1e-4)
+    assert label_worth(even, names) == 1  # each name has six of ten
+    assert label_worth(by_name, pd.Series(range(100))) == pytest.approx(0.97, abs=0.03)
+    assert label_worth(by_name[50:70], names[50:70]) == 0.1  # two names: two entries
+    assert label_worth(by_name[:0], names[:0]) == 1
 
 
 def test_labels_worth_half_have_the_interval_of_half_as_many():
     half, all_by_half = Judged(50, 45, 50, 40), Judged(100, 90, 100, 80, 0.5, 0.5)
-    assert all_by_half.interval(Error(0.5, 0.02, 39)) == half.interval(Error(0.5, 0.02, 39))
+    assert all_by_half.interval(seen_share(0.5, 0.02, 39)) == half.interval(seen_share(0.5, 0.02, 39))
     assert all_by_half.corrected(0.5) == RIGHT.corrected(0.5)
     assert "100 labels of the class, worth 8.0 drawn each" in Judged(100, 90, 100, 80, 0.08, 1).why_not
 
@@ -118,7 +123,7 @@ def test_labels_worth_half_have_the_interval_of_half_as_many():
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0, 1), st.floats(0, 0.5), st.floats(1, 100), st.integers(60, 100), st.integers(60, 100))
 def test_ends_are_shares_in_order(share, error, freedom, positive, negative):
-    judged, seen = Judged(100, positive, 100, negative), Error(share, error, freedom)
+    judged, seen = Judged(100, positive, 100, negative), seen_share(share, error, freedom)
     low, high = judged.interval(seen)
     assert judged.contradicts(seen) if math.isnan(low) else 0 <= low <= judged.corrected(share) <= high <= 1
 
@@ -135,7 +140,9 @@ def test_intervals_hold_the_true_share(true, names, sensitivity, specificity):
         n = int(rng.binomial(100, 0.4))
         right = (int(rng.binomial(k, rate)) for k, rate in ((n, sensitivity), (100 - n, specificity)))
         judged = Judged(n, next(right), 100 - n, next(right))
-        low, high = judged.interval(Error(float(seen.mean()), float(seen.std(ddof=1)) / math.sqrt(names), names - 1))
+        low, high = judged.interval(
+            seen_share(float(seen.mean()), float(seen.std(ddof=1)) / math.sqrt(names), names - 1)
+        )
         if not math.isnan(low):
             held.append(low <= true <= high)
     assert len(held) >= 72

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 from evenhand.statistics import clustered
-from evenhand.statistics.rare import reach, reaching
+from evenhand.statistics.rare import rare_upper_end, widen_for_rare
 
 
 def test_one_or_two_of_twelve_clusters_say_how_many_others_may():
     """Clopper and Pearson: 1 of 12 that says all is 38.5 % at most; 2 are 48.4 %."""
     for k, most in ((1, 0.385), (2, 0.484)):
-        assert reach(np.array([1.0] * k + [0.0] * (12 - k)), np.ones(12)) == pytest.approx(most, abs=0.001)
+        assert rare_upper_end(np.array([1.0] * k + [0.0] * (12 - k)), np.ones(12)) == pytest.approx(most, abs=0.001)
 
 
 def of_one(rows, said, n):
@@ -26,7 +26,7 @@ def of_one(rows, said, n):
 
 def test_what_one_cluster_says_of_a_few_of_its_rows_goes_less_far():
     """One changed answer of 27 in one of 20 situations is no reason to look 33 points away, but 4 to 5."""
-    found = [reach(np.array([part] + [0.0] * 19), np.full(20, 27.0)) for part in (1 / 27, 0.5, 1.0)]
+    found = [rare_upper_end(np.array([part] + [0.0] * 19), np.full(20, 27.0)) for part in (1 / 27, 0.5, 1.0)]
     assert found == sorted(found)
     assert found[:2] == pytest.approx([of_one(27, 1 / 27, 20), of_one(27, 0.5, 20)])
     assert 0.04 < found[0] < 0.05
@@ -34,7 +34,7 @@ def test_what_one_cluster_says_of_a_few_of_its_rows_goes_less_far():
 
 def test_how_many_and_how_much_are_put_together():
     """Three of twelve clusters that all say all: as many as 57.2 %, Clopper and Pearson's end."""
-    assert reach(np.array([1.0] * 3 + [0.0] * 9), np.ones(12)) == pytest.approx(stats.beta.ppf(0.975, 4, 9))
+    assert rare_upper_end(np.array([1.0] * 3 + [0.0] * 9), np.ones(12)) == pytest.approx(stats.beta.ppf(0.975, 4, 9))
 
 
 @pytest.mark.parametrize("n", [6, 12, 20])
@@ -42,35 +42,39 @@ def test_how_many_and_how_much_are_put_together():
 def test_rounding_decides_nothing(n, part):
     """Three clusters of six are half of the rows, and three are just enough to show how unlike they are."""
     values, counts = np.array([part] * 3 + [0.0] * (n - 3)), np.full(n, 27.0)
-    found = [reach(each, counts) for each in (values, values * (1 + 1e-14), values * (1 - 1e-14))]
+    found = [rare_upper_end(each, counts) for each in (values, values * (1 + 1e-14), values * (1 - 1e-14))]
     assert found == pytest.approx([found[0]] * 3)
 
 
 def test_uneven_clusters_are_worth_fewer():
     """Two of ten rows and ten of one: 30 rows squared over 210, so 4.3 even clusters."""
     values, counts = np.array([0.5, 0.4, 0.4, 0.3] + [0.0] * 8), np.array([1.0] * 4 + [10, 10] + [1] * 6)
-    assert reach(values, counts) > reach(values, np.ones(12))
+    assert rare_upper_end(values, counts) > rare_upper_end(values, np.ones(12))
 
 
 @pytest.mark.parametrize("values", [[0.2] * 12, np.repeat([0.2, 0.0], 30)], ids=["each says something", "thirty do"])
 def test_what_many_clusters_carry_goes_no_further(values):
-    assert reach(np.array(values), np.ones(len(values))) == 0
+    assert rare_upper_end(np.array(values), np.ones(len(values))) == 0
 
 
 def test_next_to_nothing_is_nothing():
     """A millionth in each of the eleven others moves no end; nor does rounding where none says anything."""
     one, others = np.array([1.0] + [0.0] * 11), np.array([0.0] + [1.0] * 11)
-    assert reach(one + 1e-6 * others, np.ones(12)) == pytest.approx(reach(one, np.ones(12)), abs=1e-4)
-    assert reach(1e-17 * others, np.ones(12)) == reach(0 * others, np.ones(12)) == pytest.approx(1 - 0.025 ** (1 / 12))
+    assert rare_upper_end(one + 1e-6 * others, np.ones(12)) == pytest.approx(rare_upper_end(one, np.ones(12)), abs=1e-4)
+    assert (
+        rare_upper_end(1e-17 * others, np.ones(12))
+        == rare_upper_end(0 * others, np.ones(12))
+        == pytest.approx(1 - 0.025 ** (1 / 12))
+    )
 
 
 def test_what_one_cluster_has_may_be_much_rarer_and_much_more_frequent():
     """One of twelve: Clopper and Pearson's 0.2 to 38.5 %; eleven of twelve are as far from all."""
     low, high = stats.beta.ppf(0.025, 1, 12), stats.beta.ppf(0.975, 2, 11)
     values = np.array([1.0] + [0.0] * 11)
-    assert reaching(0.05, 0.1, values, np.ones(12)) == pytest.approx((low, high))
-    assert reaching(0.9, 0.95, 1 - values, np.ones(12)) == pytest.approx((1 - high, 1 - low))
-    assert reaching(0.001, 0.5, values, np.ones(12)) == (0.001, 0.5)
+    assert widen_for_rare(0.05, 0.1, values, np.ones(12)) == pytest.approx((low, high))
+    assert widen_for_rare(0.9, 0.95, 1 - values, np.ones(12)) == pytest.approx((1 - high, 1 - low))
+    assert widen_for_rare(0.001, 0.5, values, np.ones(12)) == (0.001, 0.5)
 
 
 @pytest.mark.parametrize("n", [12, 31])

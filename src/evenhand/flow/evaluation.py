@@ -211,16 +211,10 @@ def _suited(
             for model in measured.values():
                 if isinstance(model, ScoresOneToken):
                     model.check_one_token()
-        notes = _how_asked(protocol, note, ways)
+        said = "; ".join(f"{name}: {way}" for name, way in ways.items())
+        writes = NEEDS[protocol] != "choose"  # type: ignore[index]
+        notes = (f"{note} ({said})" if said and writes else note,) if note else ()
     return filled, notes
-
-
-def _how_asked(protocol: str, note: str | None, ways: Mapping[str, str]) -> tuple[str, ...]:
-    """Which protocol was taken in place of the paper's, and how servers, by name, score options, or why they don't."""
-    said = "; ".join(f"{name}: {way}" for name, way in ways.items())
-    if NEEDS[protocol] == "choose":  # type: ignore[index]
-        return tuple(filter(None, (note, f"options were scored by {said}" if said else None)))
-    return (f"{note} ({said})" if said else note,) if note else ()
 
 
 def load_measured(
@@ -299,7 +293,7 @@ def _results(run: Prepared, begun: dict[str, Any], sample: Sample, warned: Seque
     figures = FigureTable(figure_rows(benchmark.figures, sample))
     warnings = (
         *(RunWarning("note", note) for note in run.notes),
-        *(RunWarning("scored_after", note) for note in _scored_after(run)),
+        *_scoring_notes(run),
         *warned,
         *figure_warnings(benchmark, figures),
         *_model_notes(run),
@@ -340,11 +334,17 @@ def _model_notes(run: Prepared) -> list[RunWarning]:
     return [RunWarning(code, text) for code, text in dict.fromkeys(notes)]
 
 
-def _scored_after(run: Prepared) -> list[str]:
-    """What chat templates write before an answer, so that options are scored after it."""
-    chosen = NEEDS[run.config.protocol or "generate"] == "choose"
-    models = [each for each in run.measured.values() if isinstance(each, HasChatTemplate)] if chosen else []
-    return list(dict.fromkeys(note for each in models for note in each.template_notes))
+def _scoring_notes(run: Prepared) -> list[RunWarning]:
+    """How options are scored: a server's way, and what chat templates write before an answer."""
+    if NEEDS[run.config.protocol or "generate"] != "choose":
+        return []
+    models = list(run.measured.values())
+    ways = (each.scoring_way for each in models if isinstance(each, SaysHowItScores) and "choose" in each.can)
+    after = (note for each in models if isinstance(each, HasChatTemplate) for note in each.template_notes)
+    return [
+        *(RunWarning("scored_by", f"options were scored by {way}") for way in dict.fromkeys(ways)),
+        *(RunWarning("scored_after", note) for note in dict.fromkeys(after)),
+    ]
 
 
 def _thoughts(store: Store, config: RunConfig[Any]) -> list[RunWarning]:

@@ -38,12 +38,12 @@ def gate(arguments: Sequence[str], console: Console) -> int:
         check_output(file, read, "a gate's", lambda file: MADE_BY.encode() in file.read_bytes()[:200], parsed.overwrite)
     policy, given = read_policy(parsed.policy_file) if parsed.policy_file else Policy(), values["policy"]
     figures = (*policy.figures, *given.get("figures", ()))  # of two margins of a figure the last one counts
-    found = judge(parsed.base, parsed.candidate, made(Policy, {**vars(policy), **given, "figures": figures}))
-    print_findings(found, console)
     try:
+        found = judge(parsed.base, parsed.candidate, made(Policy, {**vars(policy), **given, "figures": figures}))
+        print_findings(found, console)
         for file, write in outputs.items():
             write_whole(file, write(found))
-    except EvenhandError as error:  # 1 would say that the candidate is worse
+    except EvenhandError as error:  # such as a damaged run; exit code 1 would say that the candidate is worse
         raise UsageError(str(error)) from error
     return found.exit_code
 

@@ -68,13 +68,13 @@ def judge(pair: RunPair, policy: Policy) -> list[Judgement]:
 
 
 def list_judgeable(pair: RunPair) -> Iterator[tuple[Figure, FigureRow]]:
-    """All that a policy may name: headline figures of the base that have a best value."""
+    """Return all that a policy may name: headline figures of the base that have a best value."""
     rows = ((pair.benchmark.figure(row.figure), row) for row in pair.base.results.figures if row.headline)
     return ((figure, row) for figure, row in rows if figure.best is not None)
 
 
 def _margin(figure: Figure, label: str, policy: Policy) -> float:
-    """The margin in the figure's own unit."""
+    """Return the margin in the figure's own unit."""
     if (own := policy.own_margin(label)) is not None:
         return own
     points = policy.max_increase if figure.about == "bias" else policy.max_utility_loss
@@ -156,7 +156,7 @@ def _judge_figure(
 
 
 def _unread_shares(pair: RunPair, changes: Changes | None) -> tuple[float, float]:
-    """Shares of what both runs were asked that one of them alone left unread, and both.
+    """Return shares of what both runs were asked that one of them alone left unread, and both.
 
     Of a figure that is no mean over rows, what the unread answers of the whole runs come to at most.
     """
@@ -168,7 +168,7 @@ def _unread_shares(pair: RunPair, changes: Changes | None) -> tuple[float, float
 
 
 def _worsen(figure: Figure, views: Sequence[View]) -> Worsening:
-    """By how much a figure got worse.
+    """Return by how much a figure got worse.
 
     One that is best at zero got worse away from it on the base's side, or beyond as much on the other: the larger one.
     """

@@ -45,7 +45,7 @@ class Policy:
     require_utility: bool = option(False, "no pass where no figure of use was compared")
 
     def own_margin(self, figure: str) -> float | None:
-        """The last margin of this name counts; a name may be written as `evenhand compare` shows it."""
+        """Return the last margin of this figure, whose name may be written as `evenhand compare` shows it."""
         return {in_words(name): margin for name, margin in self.figures}.get(in_words(figure))
 
 

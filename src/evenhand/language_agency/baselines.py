@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.flow.episode import Prompt, derive_seed
+from evenhand.models.protocol import replies
 from evenhand.models.request import Message, Request, Sampling
 
 if TYPE_CHECKING:
@@ -53,23 +54,17 @@ _ANSWER = re.compile(r"\b(agentic|communal)\b", re.IGNORECASE)
 class PromptedClassifier:
     """A model asked in words. NaN where its answer names neither label, or both."""
 
-    def __init__(self, model: Model, setting: str, seed: int = 0, on_answer: Callable[[], object] = lambda: None):
-        """on_answer is called at each answer."""
+    def __init__(self, model: Model, setting: str, seed: int = 0):
         self.model = model
         self.system, self.user = PROMPTS[setting]
         self.seed = seed
-        self.on_answer = on_answer
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
-        """(sentences,): 1 agentic, 0 communal, NaN unread."""
+        """Return labels (sentences,): 1 agentic, 0 communal, NaN unread."""
         requests = [self._request(i, sentence) for i, sentence in enumerate(sentences)]
         at_once = self.model.at_once("generate")
-        agentic = np.full(len(requests), math.nan)
-        for start in range(0, len(requests), at_once):
-            for place, reply in self.model.answer(requests[start : start + at_once]):
-                agentic[start + place] = read_label(reply.text)
-                self.on_answer()
-        return agentic
+        parts = [requests[start : start + at_once] for start in range(0, len(requests), at_once)]
+        return np.array([read_label(reply.text) for part in parts for reply in replies(self.model, part)], dtype=float)
 
     def _request(self, i: int, sentence: str) -> Request:
         system = [Message("system", self.system.text)] if self.system.text else []
@@ -78,6 +73,6 @@ class PromptedClassifier:
 
 
 def read_label(text: str) -> float:
-    """1 for agentic, 0 for communal, NaN unless exactly one of them is named as a whole word."""
+    """Return 1 for agentic, 0 for communal, NaN unless exactly one of them is named as a whole word."""
     named = {match.lower() for match in _ANSWER.findall(text)}
     return math.nan if len(named) != 1 else float(named == {"agentic"})

@@ -62,7 +62,7 @@ class SentenceClassifier:
         return self.identity
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
-        """(sentences,)"""
+        """Return the probabilities that sentences are agentic: (sentences,)."""
         raise NotImplementedError
 
     def batches(self, sentences: Sequence[str]) -> Iterator[tuple[Sequence[int], FloatArray]]:
@@ -81,7 +81,7 @@ class SentenceClassifier:
         return SENTENCES_AT_ONCE
 
     def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
-        """Log-probability of each label, in nats."""
+        """Yield the log-probability of each label, in nats."""
         if any(not request.choices for request in requests):
             raise ModelError(f"{self.identity} labels sentences and writes none")
         tiny = np.finfo(float).tiny
@@ -153,7 +153,7 @@ class AgencyClassifier(SentenceClassifier):
         return self._name
 
     def agentic_probabilities(self, sentences: Sequence[str]) -> FloatArray:
-        """(sentences,); a sentence longer than the model reads is cut."""
+        """Return probabilities (sentences,); a sentence longer than the model reads is cut."""
         probabilities = np.zeros(len(sentences))
         for places, agentic in self.batches(sentences):
             probabilities[list(places)] = agentic
@@ -172,24 +172,20 @@ class AgencyClassifier(SentenceClassifier):
         while order:
             n = max(1, self.tokens_a_batch // len(encoded[order[0]]))  # with padding
             batch, order = order[:n], order[n:]
-            agentic = self._agentic([encoded[i] for i in batch])
+            tokens = {"input_ids": [encoded[i] for i in batch]}
+            padded = self.tokenizer.pad(tokens, padding=True, return_tensors="pt").to(self.model.device)
+            with torch.inference_mode():
+                logits = self.model(**padded).logits[:, self._columns].float()
+            agentic = logits.softmax(dim=-1)[:, 1].tolist()
             found = [(place, p) for i, p in zip(batch, agentic) for place in places[distinct[i]]]
             yield [place for place, _ in found], np.array([p for _, p in found])
 
     def close(self) -> None:
         del self.model
 
-    def _agentic(self, rows: Sequence[Sequence[int]]) -> list[float]:
-        """Return the probability of agentic over the two labels for each row of tokens."""
-        batch = self.tokenizer.pad({"input_ids": list(rows)}, padding=True, return_tensors="pt").to(self.model.device)
-        with torch.inference_mode():
-            logits = self.model(**batch).logits[:, self._columns].float()
-        agentic: list[float] = logits.softmax(dim=-1)[:, 1].tolist()
-        return agentic
-
 
 def _positions(model: PreTrainedModel) -> int:
-    """Tokens that the model has positions for. RoBERTa and its kin count them from behind the padding's."""
+    """Return tokens that the model has positions for. RoBERTa and its kin count them from behind the padding's."""
     longest: int = getattr(model.config.get_text_config(), "max_position_embeddings", LONGEST)
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
@@ -198,7 +194,7 @@ def _positions(model: PreTrainedModel) -> int:
 
 
 def _columns(names: Mapping[int, str], agentic_label: str | None, identity: str) -> list[int]:
-    """Columns of communal and agentic."""
+    """Return columns of communal and agentic."""
     by_name = {str(name).lower(): column for column, name in names.items()}
     wanted = agentic_label or next((name for name in ("agentic", AGENTIC_BY_NUMBER) if name.lower() in by_name), "")
     agentic = by_name.get(wanted.lower())

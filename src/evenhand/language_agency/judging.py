@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.library import load_dataset
-from evenhand.statistics.calibration import calibration_error
 from evenhand.statistics.kappa import cohen
 from evenhand.statistics.resampling import N_RESAMPLES, FloatArray, IntArray, resampled
 
 ABSTAINS_BELOW = 0.75  # a confidence halfway between a guess and certainty
+BINS = 10  # of confidence
 
 
 class LabelsSentences(Protocol):
@@ -25,7 +25,7 @@ class LabelsSentences(Protocol):
 
 
 def judge(classifier: LabelsSentences, rows: datasets.Dataset) -> dict[str, object]:
-    """What `judged` says of the classifier's probabilities of rows' `text`, against their `label`."""
+    """Return what `judged` says of the classifier's probabilities of rows' `text`, against their `label`."""
     pairs = list(rows["pair"]) if "pair" in rows.column_names else []
     clusters = pairs if any(pairs) else None
     return judged(classifier.agentic_probabilities(list(rows["text"])), np.array(rows["label"]), clusters)
@@ -34,7 +34,7 @@ def judge(classifier: LabelsSentences, rows: datasets.Dataset) -> dict[str, obje
 def judged(
     agentic: FloatArray, labels: npt.NDArray[np.int64], clusters: Sequence[str] | None = None
 ) -> dict[str, object]:
-    """Accuracy, F1s (percent, as in LABE's Table 12) with 95 % intervals, and calibration.
+    """Return accuracy, F1s (percent, as in LABE's Table 12) with 95 % intervals, and calibration.
 
     agentic (n,): probabilities, NaN where no label could be read, which counts as wrong; labels (n,): 1 agentic.
     clusters: what is resampled together (the pair); sentences alone where None. Of fewer than three: NaN intervals.
@@ -55,7 +55,7 @@ def judged(
         **{name: float(value) for name, value in figures.items()},
         "intervals": dict(zip(figures, _intervals(by_cluster))),
         "brier": float(np.mean((agentic[read] - labels[read]) ** 2)) if read.any() else None,
-        "calibration_error": calibration_error(agentic[read], labels[read] == 1) if read.any() else None,
+        "calibration_error": _calibration_error(agentic[read], labels[read] == 1) if read.any() else None,
     }
 
 
@@ -69,13 +69,13 @@ UNDECIDED = ("neutral", "mixed")
 
 @lru_cache(maxsize=1)
 def undecided_sentences() -> Mapping[str, list[str]]:
-    """Sentences that are neither agentic nor communal ("neutral"), or both ("mixed")."""
+    """Return sentences that are neither agentic nor communal ("neutral"), or both ("mixed")."""
     rows = load_dataset("language_agency", "neutral", split="test")
     return {kind: [row["text"] for row in rows if row["kind"] == kind] for kind in UNDECIDED}
 
 
 def undecided(agentic: FloatArray) -> dict[str, float | None]:
-    """How a classifier of two labels keeps back where neither is right.
+    """Return how a classifier of two labels keeps back where neither is right.
 
     agentic (n,): probabilities, NaN where no label could be read. abstained: percent of confidences under
     ABSTAINS_BELOW, or unread. calibration_error: mean distance of the probability from one half, in [0, 0.5], 0 best.
@@ -104,12 +104,20 @@ def agreement(agentic: Sequence[FloatArray]) -> dict[str, float | None] | None:
     }
 
 
+def _calibration_error(agentic: FloatArray, labels: npt.NDArray[np.bool_]) -> float:
+    """Return the expected calibration error over ten bins of equal width (Guo et al., ICML 2017, equation 3)."""
+    confidence = np.maximum(agentic, 1 - agentic)
+    right = (agentic > 0.5) == labels
+    distance = np.bincount(np.minimum((confidence * BINS).astype(int), BINS - 1), confidence - right)
+    return float(np.abs(distance).sum() / len(agentic))
+
+
 def _abstained(agentic: FloatArray) -> float:
     return float(100 * np.mean(~(np.maximum(agentic, 1 - agentic) >= ABSTAINS_BELOW)))  # NaN is no confidence
 
 
 def _confusion(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> FloatArray:
-    """(n, 2 true, 3 given): communal, agentic, unread; one 1 a sentence."""
+    """Return counts (n, 2 true, 3 given): communal, agentic, unread; one 1 a sentence."""
     given = np.where(np.isnan(agentic), 2, agentic > 0.5).astype(int)
     counts = np.zeros((len(labels), 2, 3))
     counts[np.arange(len(labels)), labels, given] = 1
@@ -117,7 +125,7 @@ def _confusion(agentic: FloatArray, labels: npt.NDArray[np.int64]) -> FloatArray
 
 
 def _figures(confusion: FloatArray) -> dict[str, FloatArray]:
-    """Percent, of counts (…, 2 true, 3 given). F1 of a class that neither occurs nor is given: 0."""
+    """Return percent, of counts (…, 2 true, 3 given). F1 of a class that neither occurs nor is given: 0."""
     true = confusion.sum(axis=-1)
     given = confusion.sum(axis=-2)[..., :2]
     right = np.stack([confusion[..., 0, 0], confusion[..., 1, 1]], axis=-1)
@@ -132,7 +140,7 @@ def _figures(confusion: FloatArray) -> dict[str, FloatArray]:
 
 
 def _intervals(by_cluster: FloatArray) -> list[list[float]]:
-    """[low, high] of each figure, from counts (clusters, 2 true, 3 given)."""
+    """Return [low, high] of each figure, from counts (clusters, 2 true, 3 given)."""
 
     def figures(drawn: IntArray) -> FloatArray:
         return np.stack(list(_figures(by_cluster[drawn].sum(axis=1)).values()), axis=-1)

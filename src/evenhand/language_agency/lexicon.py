@@ -48,7 +48,7 @@ _LISTS = ("agentic", "communal")
 
 @cache
 def forms(name: str) -> frozenset[str]:
-    """Every form of every word of a list."""
+    """Return every form of every word of a list."""
     return frozenset(form for line in _read(name).splitlines() for form in _inflected(*line.split("\t")))
 
 
@@ -57,7 +57,7 @@ def _read(name: str) -> str:
 
 
 def _inflected(word: str, part_of_speech: str, irregular: str = "") -> Iterator[str]:
-    """Verbs in all tenses, nouns in both numbers; irregular forms are listed."""
+    """Yield verbs in all tenses, nouns in both numbers; irregular forms are listed."""
     yield word
     if irregular:
         yield from irregular.split()

@@ -81,7 +81,7 @@ def _split_line(line: str) -> list[str]:
 
 
 def _is_heading(line: str) -> bool:
-    """A markdown heading, a line all bold, a label, a salutation or a closing: 'Skills:', 'Dear Committee,'."""
+    """Whether a line is a heading, all bold, a label, a salutation or a closing: 'Skills:', 'Dear Committee,'."""
     if _HEADING.match(line):
         return True
     bare = line.strip().strip("*_").strip()

@@ -6,17 +6,15 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from evenhand.errors import UsageError, unknown_name
 from evenhand.language_agency.recipes import RECIPES, RECORD
 from evenhand.library import load_dataset
 from evenhand.options import option
+from evenhand.report.tables import Cell, Table, figure
 from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
-from evenhand.trainers.training_folder import begun, check_place, refuse_other
-
-if TYPE_CHECKING:
-    from evenhand.report.tables import Table
+from evenhand.trainers.training_folder import begun
 
 EMBEDDED = "embedded"
 DATA_NAMES = {"evenhand": "language_agency", "official": "LAC (Wan & Chang 2024)"}
@@ -74,15 +72,13 @@ class AgencyTrainer:
 
 
 def train(options: AgencyOptions, output: Path, on_progress: OnProgress = unheard) -> dict[str, Any]:
-    """One classifier a seed, in output/seed-N. Returns the summary of output/agency.json.
+    """Train one classifier a seed in output/seed-N; return the summary of output/agency.json.
 
     A training that was cut off goes on with the next seed when it is asked for again.
     """
     from evenhand.language_agency.training import train_agency
     from evenhand.models.embedded import embedded_encoder
 
-    refuse_other(asdict(options), output, RECORD)
-    check_place(output)
     if not options.seeds:
         raise UsageError("--seeds names none; name at least one")
     if len(set(options.seeds)) < len(options.seeds):
@@ -130,9 +126,8 @@ def _find_recipe(base: str | None) -> str:
 
 
 def make_table(summary: Mapping[str, Any]) -> Table:
-    """LABE's Table 12 for what was trained, with the paper's fine-tuned classifiers below."""
+    """Return LABE's Table 12 for what was trained, with the paper's fine-tuned classifiers below."""
     from evenhand.language_agency.judging import ABSTAINS_BELOW
-    from evenhand.report.tables import Cell, Table, figure
 
     rows = []
     for seed, record in summary["seeds"].items():

@@ -30,8 +30,8 @@ from evenhand.statistics.resampling import FEWEST_CLUSTERS
 from evenhand.whole_files import write_whole
 
 NOTE = (
-    "Brackets: 95 % confidence intervals of each run by itself; every report says over what. Random: of answers at "
-    "random under the same design. Each figure has its own unit and meaning, so they are not added up to one number."
+    "Brackets: 95 % confidence intervals of each run. Random: of random answers "
+    "under the same design. Each figure has its own unit and meaning, so they are not added up to one number."
 )
 F = TypeVar("F", bound=Findings)
 BEST = {"low": "low", "high": "high", "zero": "0", None: ""}
@@ -95,7 +95,7 @@ class Measure:
         return {key: benchmark.figure(key.figure) for run in self.runs for key in run.rows}
 
     def chance(self, key: FigureKey) -> float | None:
-        """The score of random answers, where it is the same for all runs; None where it is not, or unknown."""
+        """Return the score of random answers, where it is the same for all runs; None where it is not, or unknown."""
         known = {run.rows[key].chance for run in self.runs if key in run.rows}
         return known.pop() if len(known) == 1 else None
 
@@ -133,10 +133,10 @@ def read_profile(folder: Path, settings: Settings) -> Found:
 
 
 def _agree(settings: Settings, measures: Sequence[Measure]) -> Findings:
-    """The agreement of measures, or why there is none."""
-    unknown = "Whether these measures rank models in the same order can't be told"
+    """Return the agreement of measures, or why there is none."""
+    unknown = "It is not known whether these measures rank models in the same order"
     if (n := len(settings.models)) < FEWEST_PAIRS:
-        return Findings(sentences=(f"{unknown} from {n}: it takes {FEWEST_PAIRS} base models or more.",))
+        return Findings(sentences=(f"{unknown}: that takes {FEWEST_PAIRS} base models or more, and here are {n}.",))
     try:
         return agree(*(run.folder.path for measure in measures for run in measure.runs))
     except EvenhandError as error:
@@ -167,7 +167,7 @@ def _shorten_paths(folder: Path, found: F) -> F:
 
 
 def make_overview(found: Found) -> Table:
-    """A row a figure, a column a model."""
+    """Return a table with a row for each figure and a column for each model."""
     rows: list[tuple[Cell, ...]] = []
     for measure in found.measures:
         runs = [measure.of(model) for model in found.models]
@@ -187,7 +187,7 @@ def _cell(run: Asked | None, key: FigureKey, figure: Figure) -> Cell:
 
 
 def make_download(found: Found) -> Table:
-    """A row a figure of a model, for a spreadsheet."""
+    """Return a table with a row for each figure of each model, for a spreadsheet."""
     rows = []
     for measure in found.measures:
         for (key, figure), run in product(measure.figures.items(), measure.runs):

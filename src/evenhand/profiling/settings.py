@@ -30,7 +30,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_budget(text: str) -> float:
-    """Seconds for one model; infinite for "full". Raises ValueError."""
+    """Return the seconds for one model; infinite for "full". Raises ValueError."""
     if text == FULL:
         return math.inf
     found = _TIME.fullmatch(text)
@@ -53,7 +53,7 @@ class Cost:
         return self.seconds / (self.rows * self.runs)
 
     def limit(self, seconds: float) -> int | None:
-        """Rows that fit into so many seconds, asked once each; None: all, as often as by default."""
+        """Return rows that fit into so many seconds, asked once each; None: all, as often as by default."""
         return None if self.seconds <= seconds else min(self.rows, math.floor(seconds / self.a_row))
 
 
@@ -113,7 +113,7 @@ class ProfileOptions:
     )
 
     def of_benchmark(self, name: str) -> dict[str, object]:
-        """A benchmark's own options that were given. Raises UsageError for unknown ones."""
+        """Return a benchmark's own options that were given. Raises UsageError for unknown ones."""
         found = ((*key.partition("."), text) for key, text in self.benchmark_options)
         texts = {key: text for benchmark, _, key, text in found if benchmark == name}
         return values_of(get_benchmark(name).Options, texts, name)
@@ -154,7 +154,7 @@ class Settings:
 
 
 def open_settings(folder: Path, options: ProfileOptions) -> Settings:
-    """The settings of the profile that was begun in this folder, or new ones.
+    """Return the settings of the profile that was begun in this folder, or new ones.
 
     Raises UsageError for a folder of something else, and for a profile with other options.
     """
@@ -174,7 +174,7 @@ def open_settings(folder: Path, options: ProfileOptions) -> Settings:
 
 
 def run_path(folder: Path, model: str, benchmark: str) -> Path:
-    """A run's folder, by names that any file system takes."""
+    """Return a run's folder, by names that any file system takes."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")[:60]
     if plain != model:
         plain += f"-{sha256(model.encode()).hexdigest()[:8]}"

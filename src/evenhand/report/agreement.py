@@ -130,7 +130,7 @@ def agree(*paths: Path) -> Findings:
 
 
 def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
-    """Runs that count, and why others are left out."""
+    """Return runs that count, and why others are left out."""
     found, left_out = [], []
     for path in {each.resolve(): each for each in paths}.values():  # named as given: pages are shown to others
         results = RunFolder.open(path).read_results()
@@ -141,12 +141,12 @@ def _read_runs(paths: Sequence[Path]) -> tuple[list[Measured], list[str]]:
         mitigation, revision = results.option("mitigation"), results.option("revision")
         model = results.model_name + f"@{revision}" * bool(revision) + f" with {mitigation}" * bool(mitigation)
         of_measure, loaded = json.dumps(_settings(results.config)), _loaded(results)
-        found.append(Measured(path, results.benchmark, of_measure, model, loaded, marks_of_base(results), score))
+        found.append(Measured(path, results.benchmark, of_measure, model, loaded, base_marks(results), score))
     return found, left_out
 
 
 def distance_from_no_bias(benchmark: Benchmark[Any], table: FigureTable) -> float:
-    """How far a run's main figures are from their best values, on average.
+    """Return how far a run's main figures are from their best values, on average.
 
     NaN where they measure no bias, or no answer of one was read. A figure that is undefined though answers were read
     is left out, such as a bias score over groups of which none was named.
@@ -173,7 +173,7 @@ def _why_left_out(results: Results, score: float) -> str | None:
 
 
 def _loaded(results: Results) -> dict[str, str]:
-    """What else decides what a model says, by name: its weights, their dtype, options of its backend and so on.
+    """Return what else decides what a model says, by name: its weights, their dtype, options of its backend and so on.
 
     The dtype in which it computed, where the model's identity has it, is the same whether it was chosen or the default.
     """
@@ -211,14 +211,14 @@ def _tell_apart(measured: Sequence[Measured]) -> tuple[list[Measured], list[str]
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked, and how, by flat names."""
+    """Return what was asked, and how, by flat names."""
     config = deciding(RunConfig.from_json(config), config)
     flat = {**config, **config.get("options", {})}
     return {name: flat[name] for name in sorted(flat) if name not in _OF_THE_MODEL}
 
 
 def _name_measure(run: Measured) -> str:
-    """The benchmark's name, with the settings that are not its defaults."""
+    """Return the benchmark's name, with the settings that are not its defaults."""
     defaults = get_benchmark(run.benchmark).configuring.filled(run_config(run.benchmark, "any")).to_json()
     usual = json.loads(json.dumps(_settings(defaults)))
     settings = json.loads(run.settings).items()
@@ -234,7 +234,7 @@ def _in_words(value: Any) -> str:
 
 
 def find_bases(runs: Iterable[tuple[str, frozenset[str]]]) -> dict[str, str]:
-    """{model: its base}, named by the first of its models, from (model, marks of its base).
+    """Return {model: its base}, named by the first of its models, from (model, marks of its base).
 
     Models with a mark in common, directly or by a third one, have one base.
     """
@@ -247,8 +247,8 @@ def find_bases(runs: Iterable[tuple[str, frozenset[str]]]) -> dict[str, str]:
     return {model: models[0] for models, _ in groups for model in models}
 
 
-def marks_of_base(results: Results) -> frozenset[str]:
-    """What identifies a run's base: the model's name, the base that its options name, the weights of its base.
+def base_marks(results: Results) -> frozenset[str]:
+    """Return what identifies a run's base: the model's name, the base that its options name, the weights of its base.
 
     dtype, revision, mitigation and options of the backend make a variant of a base. No run knows what a model was
     merged from, or how a server's model was made: such a model is a base of its own.
@@ -260,7 +260,7 @@ def marks_of_base(results: Results) -> frozenset[str]:
 
 
 def _name_bases(bases: Mapping[str, str], counted: Iterable[str]) -> Iterator[str]:
-    """A sentence for each base of several models among those that two measures have in common."""
+    """Yield a sentence for each base of several models among those that two measures have in common."""
     of_base: dict[str, list[str]] = {}
     for model in counted:
         of_base.setdefault(bases[model], []).append(model)

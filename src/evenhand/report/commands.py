@@ -7,18 +7,19 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evenhand.command_line import Parser, path, percent
+from evenhand.output_files import add_overwrite, check_output
+
 if TYPE_CHECKING:
     from argparse import Namespace
     from pathlib import Path
 
     from rich.console import Console
 
-    from evenhand.command_line import Parser
     from evenhand.report.findings import Findings
 
 
 def compare(arguments: Sequence[str], console: Console) -> None:
-    from evenhand.command_line import percent
     from evenhand.report.comparison import MARGIN
     from evenhand.report.comparison import compare as compare_runs
 
@@ -36,17 +37,14 @@ def agree(arguments: Sequence[str], console: Console) -> None:
     from evenhand.report.agreement import agree as agree_on_models
 
     description = (
-        "Runs of several models on two benchmarks or more: do these rank the models alike? Models are matched by name "
-        "and mitigation; from four in common on there are rank correlations with intervals."
+        "Compare how two or more benchmarks rank the same models. Models are matched by name and mitigation; from four "
+        "in common on there are rank correlations with intervals."
     )
     parsed = _parser("agree", description, "of several benchmarks, or settings of one").parse_args(list(arguments))
     _show("agree", "an agreement", parsed, console, lambda: agree_on_models(*parsed.runs))
 
 
 def _parser(command: str, description: str, runs: str, nargs: str | None = "+") -> Parser:
-    from evenhand.command_line import Parser, path
-    from evenhand.output_files import add_overwrite
-
     parser = Parser(prog=f"evenhand {command}", description=description)
     parser.add_argument("runs", type=path, nargs=nargs, metavar="RUN", help=runs)
     parser.add_argument("--output", type=path, metavar="FILE", help="the HTML page to write")
@@ -56,7 +54,6 @@ def _parser(command: str, description: str, runs: str, nargs: str | None = "+") 
 
 def _check_output(command: str, kind: str, runs: Sequence[Path], parsed: Namespace) -> str:
     """Raise UsageError where the page can't be written; return what to add to its name."""
-    from evenhand.output_files import check_output
     from evenhand.report.pages import is_page
 
     is_ours = partial(is_page, command)

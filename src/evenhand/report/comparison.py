@@ -13,8 +13,10 @@ import pandas as pd
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
+from evenhand.flow.configuration import NEEDS
 from evenhand.flow.configuration import differences as setting_differences
 from evenhand.flow.foreign_files import as_written
+from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.differences import Groupings, differences, exploratory, headline
 from evenhand.report.findings import Findings, Panel, Plot, Run, Texts, settings
@@ -54,7 +56,7 @@ class Comparison(Findings):
         return (self.headline, *self.plots, *of_panels, *self.more)
 
     def to_frame(self) -> pd.DataFrame:
-        """The headline differences, with numbers as numbers and intervals in columns of their own."""
+        """Return the headline differences, with numbers as numbers and intervals in columns of their own."""
         return self.headline.to_frame()
 
 
@@ -71,7 +73,7 @@ class Pair:
         return len({*self.base.predictions["id"]} & {*self.second.predictions["id"]})
 
     def describe(self) -> Iterator[str]:
-        """How many rows can be compared, and in which settings the two differ but for the model."""
+        """Yield how many rows can be compared, and in which settings the two differ but for the model."""
         base, second = self.base, self.second
         only_base, only_second = (len(run.predictions) - self.n_common for run in (base, second))
         left_out = f"{only_base:,} only in {base.letter} and {only_second:,} only in {second.letter}, left out"
@@ -103,7 +105,7 @@ def compare(*runs_or_paths: Path | str | RunFolder, margin: float = MARGIN) -> C
     """
     paths = [each.path if isinstance(each, RunFolder) else Path(each) for each in runs_or_paths]
     if not 2 <= len(paths) <= len(ascii_uppercase):
-        raise UsageError(f"{len(paths)} runs are given; 2 to {len(ascii_uppercase)} can be compared")
+        raise UsageError(f"expected 2 to {len(ascii_uppercase)} runs to compare, got {len(paths)}")
     folders = [RunFolder.open(path) for path in paths]
     runs = [
         Run(letter, path, folder.read_results(), folder.read_predictions())
@@ -164,7 +166,7 @@ def _test(
     benchmark: Benchmark[Any], pairs: Sequence[Pair], groupings: Groupings,
     adjust: Callable[[Sequence[float]], list[float]],
 ) -> dict[Pair, list[FigureDifference]]:  # fmt: skip
-    """The differences of each pair, with p-values adjusted over those of all pairs."""
+    """Return the differences of each pair, with p-values adjusted over those of all pairs."""
     found = [
         (pair, FigureDifference(f"{pair.name}{key.label}", key, benchmark.figure(key.figure), difference))
         for pair in pairs
@@ -179,7 +181,7 @@ def _test(
 def _verdicts(
     benchmark: Benchmark[Any], by_pair: Mapping[Pair, Sequence[FigureDifference]], margin: float
 ) -> Iterator[str]:
-    """The benchmark's sentences on each pair, by its own differences, with p-values over the whole family."""
+    """Yield the benchmark's sentences on each pair, by its own differences, with p-values over the whole family."""
     for pair, tested in by_pair.items():
         found, adjusted = {each.key: each.difference for each in tested}, [each.adjusted for each in tested]
         yield from benchmark.comparing.verdict(pair.base, pair.second, found, adjusted, margin)
@@ -194,7 +196,7 @@ def _similarity(first: Texts, second: Texts) -> float | None:
 
 
 def _name_unpaired(runs: Sequence[Run], pairs: Sequence[Pair]) -> Iterator[str]:
-    """A sentence on each run that is compared with no other."""
+    """Yield a sentence on each run that is compared with no other."""
     paired = [run for pair in pairs for run in (pair.base, pair.second)]
     for run in (each for each in runs if each not in paired):
         why = "no other run has equal settings but for the model and its mitigation"
@@ -225,8 +227,22 @@ def _warnings(tested: Sequence[FigureDifference], runs: Sequence[Run], pairs: Se
         if base != second:
             of = f"{pair.base.letter} ({base}) than of {pair.second.letter} ({second})"
             yield f"other helpers read the answers of {of}; run both with the same ones, or differences may be theirs"
+        ways = [_scoring_way(run.results) for run in both]
+        if ways[0] != ways[1]:
+            named = "; ".join(f"{run.letter}: {way}" for run, way in zip(both, ways))
+            yield f"answers were scored in different ways ({named}); differences may be theirs"
     letters: dict[str, list[str]] = {}
     for run in runs:
         for warning in run.results.warnings:
             letters.setdefault(warning.text, []).append(run.letter)
     yield from (f"run {', '.join(of)}: {text}" for text, of in letters.items())
+
+
+def _scoring_way(results: Results) -> str:
+    """Say how a run's answers were got: written, or scored, and by what."""
+    if NEEDS.get(results.config.get("protocol") or "") == "generate":
+        return "written answers"
+    ways = [each.text for each in results.warned("scored_by")]
+    if results.warned("top_logprobs"):
+        ways.append("options were scored by top_logprobs")
+    return "; ".join(ways) or "options were scored by a local model"

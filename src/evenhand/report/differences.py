@@ -51,7 +51,7 @@ def differences(
 def paired_groups(
     benchmark: Benchmark[Any], first: Sample, second: Sample, groupings: Groupings
 ) -> Iterator[tuple[Figure, Groups, Sample, Sample]]:
-    """Each figure of each group that both runs have."""
+    """Yield each figure of each group that both runs have."""
     for figure in benchmark.figures:
         if not all(figure.can_be_computed(each.rows) for each in (first, second)):
             continue
@@ -65,7 +65,7 @@ def paired_groups(
 
 
 def _select(sample: Sample, figure: Figure) -> Sample:
-    """The rows that a figure is of."""
+    """Return the rows that a figure is of."""
     return sample.once(("where", *figure.where.items()), lambda: sample.where(figure.where))
 
 

@@ -113,11 +113,11 @@ class Findings:
         return (*self.tables, *self.plots)
 
     def to_frames(self) -> dict[str, pd.DataFrame]:
-        """All tables by title, exploratory ones last."""
+        """Return all tables by title, exploratory ones last."""
         return {table.title: table.to_frame() for table in (*self.tables, *self.exploratory)}
 
     def to_html(self, place: str = "") -> str:
-        """A notebook's cell: sentences, warnings and tables, all text escaped. place: of the whole report."""
+        """Return a notebook's cell: sentences, warnings and tables, all text escaped. place: of the whole report."""
         return render("notebook.html.jinja", findings=self, place=place)
 
     def _repr_html_(self) -> str:
@@ -162,7 +162,7 @@ _OF_THE_MODEL = (
 
 
 def settings(results: Results) -> dict[str, Any]:
-    """What decides which rows are asked, and how; of a file of texts, its contents."""
+    """Return what decides which rows are asked, and how; of a file of texts, its contents."""
     asked = {name: value for name, value in results.config.items() if name not in _OF_THE_MODEL}
     return asked | {"the rows' sha256": (results.rows_sha256 or "")[:12]}
 
@@ -241,7 +241,7 @@ def _environment() -> jinja2.Environment:
 
 
 def cut(text: str, longest: int = LONGEST_SHOWN) -> str:
-    """The beginning of a text, and how much more there is."""
+    """Return the beginning of a text, and how much more there is."""
     more = len(text) - longest
     return text if more <= 0 else f"{text[:longest]}… ({more:,} more characters)"
 
@@ -253,11 +253,11 @@ def is_broad(drawing: str) -> bool:
 
 
 def file_name(title: str) -> str:
-    """The name of a file to save: letters and digits of the title."""
+    """Return the name of a file to save: letters and digits of the title."""
     return "-".join(re.findall(r"[a-z0-9]+", title.lower()))[:60] or "table"
 
 
 def data_url(content: str | bytes, kind: str) -> str:
-    """A file within the page. kind: "text/csv", "image/svg+xml"."""
+    """Return a file within the page. kind: "text/csv", "image/svg+xml"."""
     encoded = content.encode("utf-8", "replace") if isinstance(content, str) else content
     return f"data:{kind};base64,{base64.b64encode(encoded).decode()}"

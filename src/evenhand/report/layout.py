@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from evenhand.benchmarks import get_benchmark
+from evenhand.errors import EvenhandError
 from evenhand.figure import Columns, Figure, FigureRow, Groups
 from evenhand.report.findings import Example, Findings, Plot, Run, whiskers
 from evenhand.report.plots import grouped_bars, heatmap
@@ -55,7 +56,7 @@ class Column:
 
 
 def counts(figure: str) -> tuple[Column, ...]:
-    """Columns with the number of answers, of clusters, and the percent unread."""
+    """Return columns with the number of answers, of clusters, and the percent unread."""
     shows: dict[str, Show] = {"n": "n", "clusters": "n_clusters", "unread, %": "unread_percent"}
     return tuple(Column(heading, figure, show=show) for heading, show in shows.items())
 
@@ -84,6 +85,7 @@ class Grid:
     several: str = ""
 
     def build(self, benchmark: Benchmark[Any], results: Results) -> Table | None:
+        """Raises EvenhandError where a column's figure is not computed by the table's grouping."""
         columns = [each for each in self.columns if each.figure in results.figures]
         groups_of_rows: list[Groups] = [{}] if self.overall or not self.rows else []
         if self.rows:  # groups of any of the columns, in order of appearance
@@ -98,6 +100,8 @@ class Grid:
         lines = [line for groups in groups_of_rows for line in self._lines(groups, columns, benchmark, results)]
         if not columns or not lines:
             return None
+        for column in columns:
+            self._check_grouping(column, benchmark.figure(column.figure), results)
         head = ", ".join(each.replace("_", " ") for each in self.rows) or "model"
         note = f"{self.note} {intervals_note(benchmark.card)}".strip()
         if any(line[0].published for line in lines):
@@ -105,10 +109,20 @@ class Grid:
             note += f" Published: {'; '.join(filter(None, sources))}."
         return Table(self.title, (head, *(each.heading for each in columns)), tuple(lines), note)
 
+    def _check_grouping(self, column: Column, figure: Figure, results: Results) -> None:
+        wanted, declared = {*self.rows, *column.where}, [{*columns} for columns in figure.groupings]
+        computed = [{*row.groups} for row in results.figures if row.figure == figure.key]
+        # A statistic may add groups of its own, which aren't declared.
+        if wanted not in declared and all(each in declared for each in computed):
+            raise EvenhandError(
+                f"table {self.title!r}: figure {figure.key!r} is not computed by {', '.join(wanted) or 'all rows'}; "
+                f"add {tuple(wanted)} to `by` of the figure"
+            )
+
     def _lines(
         self, groups: Groups, columns: Sequence[Column], benchmark: Benchmark[Any], results: Results
     ) -> Iterator[tuple[Cell, ...]]:
-        """The row of a group, and those of the paper's models below it."""
+        """Yield the row of a group, and those of the paper's models below it."""
         figures = [benchmark.figure(each.figure) for each in columns]
         named = ", ".join(self.names.get(value, value) for value in groups.values())
         name = named or ("all" if self.rows else results.model_name)
@@ -137,7 +151,7 @@ def shown(row: FigureRow, of: Figure, show: Show = "value", signed: bool = False
 
 
 def _published(column: Column, groups: Groups, model: str, results: Results) -> Mapping[str, Any]:
-    """The paper's record of just this group; empty where it has none."""
+    """Return the paper's record of just this group; empty where it has none."""
     if column.show != "value":
         return {}
     wanted = {"model": model, "figure": column.figure, **groups, **column.where}
@@ -229,7 +243,7 @@ def laid_out(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
 
 
 def side_by_side(runs: Sequence[Run]) -> Table:
-    """A row for each headline figure, a column for each run."""
+    """Return a row for each headline figure, a column for each run."""
     benchmark = get_benchmark(runs[0].results.benchmark)
     headline = (row for run in runs for row in run.results.figures if row.headline)
     keys = dict.fromkeys((row.figure, tuple(row.groups.items())) for row in headline)
@@ -238,11 +252,11 @@ def side_by_side(runs: Sequence[Run]) -> Table:
         cells = (shown(run.results.figures.row(key, **dict(groups)), of) for run in runs)
         rows.append((Cell(of.label(dict(groups))), *cells))
     columns = ("figure", *(f"{run.letter}: {run.results.model_name}" for run in runs))
-    return Table("Each run by itself", columns, tuple(rows), intervals_note(benchmark.card))
+    return Table("Each run", columns, tuple(rows), intervals_note(benchmark.card))
 
 
 def default_layout(benchmark: Benchmark[Any], results: Results) -> Iterator[Block]:
-    """A table of the whole run, then one for each figure and grouping."""
+    """Yield a table of the whole run, then one for each figure and grouping."""
     whole = [each for each in benchmark.figures if results.figures.row(each.key).figure]
     if whole:
         columns = tuple(Column(each.name, each.key) for each in whole)
@@ -287,7 +301,7 @@ def figure_sentence(benchmark: Benchmark[Any], results: Results, row: FigureRow)
 
 
 def examples(predictions: pd.DataFrame) -> Iterator[Example]:
-    """Prompts and answers spread over the rows, where predictions have both."""
+    """Yield prompts and answers spread over the rows, where predictions have both."""
     last = len(predictions) - 1
     for place in sorted({k * last // (EXAMPLES - 1) for k in range(EXAMPLES)}) if last >= 0 else ():
         row = predictions.iloc[place]

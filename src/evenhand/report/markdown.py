@@ -29,7 +29,7 @@ def plain(text: str) -> str:
 
 
 def write_part(page: Path, name: str, text: str) -> None:
-    """The part of that name in the page, or at its end where it has none; the rest of the page stays as it is.
+    """Replace the part of that name in the page, or add it at the end; the rest of the page stays as it is.
 
     Raises UsageError where only one of its marks stands there, or one twice: nothing is written then.
     """

@@ -28,11 +28,11 @@ class ReportedRun(RunFolder):
     found: tuple[Results, Findings] | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """The run's figures, with exact numbers. Raises UsageError for a run that has not finished."""
+        """Return the run's figures, with exact numbers. Raises UsageError for a run that has not finished."""
         return self.open(self.path).read_results().figures.to_frame()
 
     def to_frames(self) -> dict[str, pd.DataFrame]:
-        """All tables of the report, by title. Raises UsageError for a run that has not finished."""
+        """Return all tables of the report, by title. Raises UsageError for a run that has not finished."""
         return read_findings(self.open(self.path))[1].to_frames()
 
     def _repr_html_(self) -> str:
@@ -83,7 +83,7 @@ def _kind_of_picture(content: bytes) -> str:
 
 
 def _settings_in_words(results: Results) -> list[tuple[str, str]]:
-    """The settings that were chosen: ("max new tokens", "16")."""
+    """Return the settings that were chosen: ("max new tokens", "16")."""
     return [
         (name.replace("_", " "), in_words(_in_words(value)))
         for name, value in results.asked.items()

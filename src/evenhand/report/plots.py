@@ -33,14 +33,13 @@ Interval = Sequence[float | None]
 
 def grouped_bars(
     values: Mapping[str, Mapping[str, tuple[float, Interval]]], unit: str, reference: tuple[float, str],
-    limits: tuple[float, float] = (0, 100), marks: Mapping[str, Mapping[str, float]] | None = None,
+    limits: tuple[float, float] = (0, 100),
 ) -> str:  # fmt: skip
     """Draw horizontal bars with error bars, and a dashed line at the reference.
 
     Args:
         values: {group: {bar: (value, interval)}}; a value that is no number is left out.
         reference: (value, label) of the dashed line.
-        marks: {group: {bar: value}}, a black line across a bar.
     """
     groups, bars = list(values), list(dict.fromkeys(bar for group in values.values() for bar in group))
     names = [_folded(group, 24) for group in groups]
@@ -57,8 +56,6 @@ def grouped_bars(
                 if _finite(value):
                     lengths[place] = value
                     _error_bar(axes, place, interval)
-                if (mark := (marks or {}).get(group, {}).get(bar)) is not None:
-                    axes.vlines(mark, place - thick / 2, place + thick / 2, color="black", linewidth=2.5)
             color = _COLORS[k % len(_COLORS)]
             axes.barh(list(lengths), list(lengths.values()), thick * 0.92, label=_label(bar), color=color)
         axes.axvline(reference[0], linestyle="--", linewidth=1, color="#444")
@@ -89,7 +86,7 @@ def _name_rows(axes: Axes, names: Sequence[str], unit: str) -> None:
 
 
 def _legend_columns(names: Sequence[str], width: float) -> int:
-    """How many columns of a legend fit into so many inches."""
+    """Return how many columns of a legend fit into so many inches."""
     longest = max((len(_label(name)) for name in names), default=0)
     return max(1, min(len(names), int(width * LETTERS_AN_INCH) // (longest + 6)))
 
@@ -224,7 +221,7 @@ def _finite(*numbers: float | None) -> bool:
 
 
 def _ends(interval: Interval) -> tuple[float, float] | None:
-    """Both ends of an interval; None where one is not known."""
+    """Return both ends of an interval; None where one is not known."""
     ends = [each for each in interval if each is not None and math.isfinite(each)]
     return (ends[0], ends[1]) if len(ends) == 2 else None
 
@@ -255,7 +252,7 @@ def _style() -> Iterator[None]:
 
 
 def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure of so many inches, with one pair of axes."""
+    """Return a figure of so many inches, with one pair of axes."""
     figure = _figure(width, height)
     return figure, figure.subplots()
 
@@ -267,7 +264,7 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _svg(figure: Figure) -> str:
-    """The drawing without an XML declaration, so that it can be part of a page."""
+    """Return the drawing without an XML declaration, so that it can be part of a page."""
     buffer = io.StringIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of missing glyphs: the reader's browser has other fonts

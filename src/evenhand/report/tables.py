@@ -88,7 +88,7 @@ class Table:
     command: str = ""
 
     def to_frame(self, dtype: type | None = None) -> pd.DataFrame:
-        """Exact numbers; those with an interval fill three columns. None: no data."""
+        """Return exact numbers; those with an interval fill three columns. None: no data."""
         import pandas as pd
 
         names: list[str] = []
@@ -104,7 +104,7 @@ class Table:
         return pd.DataFrame(list(zip(*columns)), columns=names, dtype=dtype)
 
     def to_csv(self) -> str:
-        """The frame as CSV; text that a spreadsheet would compute is escaped, numbers are not."""
+        """Return the frame as CSV; text that a spreadsheet would compute is escaped, numbers are not."""
 
         def safe(value: object) -> object:
             return escaped(value.replace("\0", "␀")) if isinstance(value, str) else value
@@ -140,7 +140,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _value(value: float | str | None, numeric: bool = True) -> float | str | None:
-    """A value of a frame: None for no number, and for a blank text in a column of numbers."""
+    """Return a value of a frame: None for no number, and for a blank text in a column of numbers."""
     if isinstance(value, str):
         return in_words(value) if value.strip() or not numeric else None
     return None if value is None or math.isnan(value) else value

@@ -68,12 +68,12 @@ def state_differences(headline: Sequence[FigureDifference]) -> str:
     without = "".join(f" {said}: {'; '.join(names)}." for said, names in unknown.items() if names)
     differ = [each for each in headline if each.difference.differs]
     if not differ and sum(map(len, unknown.values())) == len(headline):
-        return f"Whether they differ can't be told.{without}"
+        return f"It is not known whether they differ.{without}"
     if not differ:
         return f"{without} Tied on every {'other ' if without else ''}headline figure.".lstrip()
     certain = "; ".join(each.name for each in differ if each.adjusted < LEVEL) or "none"
     return (
-        f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): {certain}. Each by itself: "
+        f"Different at the {100 * LEVEL:.0f} % level over the headline figures (Holm): {certain}. Unadjusted: "
         f"{'; '.join(each.name for each in differ)}.{without}"
     )
 
@@ -95,7 +95,7 @@ def describe_family(adjustment: str, tested: Sequence[FigureDifference]) -> str:
 
 
 def difference_table(title: str, tested: Sequence[FigureDifference], one_pair: bool, family: str) -> Table:
-    """A row for each difference. one_pair: whether all are of runs A and B."""
+    """Return a row for each difference. one_pair: whether all are of runs A and B."""
     rows = []
     for each in tested:
         found, digits = each.difference, each.figure.digits
@@ -124,7 +124,7 @@ def difference_plots(tested: Sequence[FigureDifference]) -> Iterator[Plot]:
         title = "Headline differences"
         if len(by_scale) > 1:
             title += f": {drawn[0][0]}" + (f" and {len(of_scale) - 1} more" if len(of_scale) > 1 else "")
-        note = "Lines: 95 % intervals, paired. Filled: different by itself; hollow: tied, or unclear."
+        note = "Lines: 95 % intervals, paired. Filled: different (unadjusted); hollow: tied or unclear."
         if len(of_scale) > MOST_DRAWN:
             note += f" The first {MOST_DRAWN} of {len(of_scale)}; the table has all."
         yield Plot(title, partial(draw_differences, values, "difference, in the figure's own unit"), note)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def bootstrap_interval(
     value: Callable[[pd.DataFrame], float], rows: pd.DataFrame, clusters: pd.Series
 ) -> tuple[float, float]:
-    """95 % interval: expanded percentile bootstrap (Hesterberg 2015) over the clusters (n,) of the rows.
+    """Return the 95 % interval: expanded percentile bootstrap (Hesterberg 2015) over the clusters (n,) of the rows.
 
     NaN where there are fewer than three clusters, or the value is undefined in too many draws.
     """
@@ -35,7 +35,7 @@ def bootstrap_difference(
     clusters: pd.Series,
     sign: int = 1,
 ) -> Difference:
-    """Second minus first of rows that are parallel: clusters (n,) are resampled in both together.
+    """Return second minus first of rows that are parallel: clusters (n,) are resampled in both together.
 
     sign: -1 takes the first as if its value had the other sign.
 
@@ -61,7 +61,7 @@ def _encode(clusters: pd.Series) -> tuple[IntArray, int]:
 
 
 def _resample(codes: IntArray, n_clusters: int) -> list[IntArray]:
-    """Places of rows, clusters drawn with replacement."""
+    """Return places of rows, clusters drawn with replacement."""
     if n_clusters < FEWEST_CLUSTERS:
         return []
     rng = np.random.default_rng(SEED)

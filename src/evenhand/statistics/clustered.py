@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from evenhand.statistics.crossed import Errors, balanced, errors, influences
-from evenhand.statistics.rare import reach, reaching
+from evenhand.statistics.rare import rare_upper_end, widen_for_rare
 from evenhand.statistics.resampling import (
     FEW_CLUSTERS,
     FEWEST_CLUSTERS,
@@ -33,8 +32,8 @@ __all__ = [
     "Mean",
     "clustered_error",
     "clustered_mean",
-    "error_of",
     "lasting_share",
+    "mean_error",
     "paired_difference",
 ]
 
@@ -104,12 +103,12 @@ class Difference:
 def clustered_mean(
     values: pd.Series, clusters: pd.Series, within: tuple[float, float] | None = None, weights: pd.Series | None = None
 ) -> Mean:
-    """Mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
+    """Return the mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
 
     weights (n,): of rows; None: all count alike.
 
     within: the least and the most that a value can be; None: not known. The interval is Student's, in log-odds where
-    they are known (`students_intervals`), and ends no nearer than what few clusters have may reach (`reaching`).
+    they are known (`students_intervals`), and ends no nearer than what few clusters have may reach (`widen_for_rare`).
     Clusters that all say the same have the interval that `students_intervals` gives, and none, NaN, where it isn't
     known how far others could be.
 
@@ -126,7 +125,7 @@ def clustered_mean(
         if n_clusters >= FEWEST_CLUSTERS:
             totals, counts = _cluster_sums(values, clusters, weights).T
             shares, span = ((totals / counts - least) / (most - least)).clip(0, 1), most - least
-            ends = reaching((low - least) / span, (high - least) / span, shares, counts)
+            ends = widen_for_rare((low - least) / span, (high - least) / span, shares, counts)
             low, high = (least + span * end for end in ends)
     else:
         low, high = (math.nan, math.nan) if no_spread(found.error, found.mean) else found.interval
@@ -137,7 +136,7 @@ def paired_difference(
     first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series | None = None,
     crossed: pd.Series | None = None, within: tuple[float, float] | None = None,
 ) -> Difference:  # fmt: skip
-    """Difference of the means of paired values (n,); NaN pairs are left out.
+    """Return the difference of the means of paired values (n,); NaN pairs are left out.
 
     Student's t over clusters, which would be drawn anew within strata (`clustered_error`). The p-value comes from
     exchanging first and second for whole clusters. Where rows cluster twice, by what is crossed, too, it comes from
@@ -153,13 +152,12 @@ def paired_difference(
     first, second, clusters = first[both].astype(float), second[both].astype(float), clusters[both]
     strata = None if strata is None else strata[both]
     if crossed is not None:
-        one = clusters.map(lambda _: 0)
-        return _crossed_difference(first, second, clusters, one if strata is None else strata, crossed[both], within)
+        return _crossed_difference(first, second, clusters, strata, crossed[both], within)
     found = clustered_error(second - first, clusters, strata)
     ones, others = (_cluster_sums(each, clusters)[:, 0] for each in (first, second))
     low, high = _ends(found.mean, found.error, found.freedom, len(ones), smallest_p(len(ones)), within)
     if within is not None and len(ones) >= FEWEST_CLUSTERS:
-        low, high = _as_far_as_rare_changes(second - first, clusters, within[1] - within[0], low, high)
+        low, high = _widen_for_rare_changes(second - first, clusters, within[1] - within[0], low, high)
     return Difference(
         first=float(first.mean()) if len(first) else math.nan,
         second=float(second.mean()) if len(second) else math.nan,
@@ -219,7 +217,7 @@ def clustered_error(
     return Error(mean, math.sqrt(variance), freedom)
 
 
-def error_of(
+def mean_error(
     values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None, crossed: pd.Series | None = None
 ) -> Error:
     """Of the mean of values (n,), NaN left out, as `paired_difference` has it of what changed."""
@@ -228,8 +226,9 @@ def error_of(
     known = values.notna().to_numpy()
     if not known.any():
         return Error(math.nan, math.nan, 1.0)
-    strata = clusters.map(lambda _: 0) if strata is None else strata
-    mean, found = _crossed_error(values[known].astype(float), clusters[known], strata[known], crossed[known])
+    mean, found = crossed_error(
+        values[known], clusters[known], None if strata is None else strata[known], crossed[known]
+    )
     return Error(float(mean[0]), float(found.errors[0]), float(found.freedom[0]))
 
 
@@ -250,31 +249,57 @@ def lasting_share(error: Error, values: pd.Series, clusters: pd.Series, strata: 
     return min(1.0, max(0.0, (1 - of_rows / error.error**2) / (1 - n_clusters / n)))
 
 
-class _CrossedError(NamedTuple):
-    """mean: (1,)."""
+def crossed_error(
+    values: pd.Series, clusters: pd.Series, strata: pd.Series | None, crossed: pd.Series,
+    weights: pd.Series | None = None,
+) -> tuple[FloatArray, Errors]:  # fmt: skip
+    """Return the mean (1,) of values (n,), NaN left out, of rows that cluster in two ways, and its errors.
 
-    mean: FloatArray
-    found: Errors
-
-
-def _crossed_error(values: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series) -> _CrossedError:
-    """Of values (n,) without NaN."""
-    cells = pd.DataFrame({"value": values, "n": 1})
-    ways = (clusters, strata, crossed)
-    cells = cells.groupby([pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in ways]).sum()
+    strata: (n,) of clusters, among which new ones are sampled, where they are as even as the design has them.
+    """
+    one = clusters.map(lambda _: 0) if strata is None else strata
+    ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
+    known = values.notna()
+    weight = known.astype(float) if weights is None else weights.astype(float).where(known, 0.0)
+    cells = pd.DataFrame({"part": (weight * values.astype(float)).fillna(0.0), "whole": weight, "asked": 1.0})
+    cells = cells.groupby(ways).sum()
     cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
-    part, whole = (cells[[name]].to_numpy(dtype=float) for name in ("value", "n"))
-    stratum = balanced(stratum, whole[:, 0])
+    part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
+    stratum = balanced(stratum, asked[:, 0])
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
-    return _CrossedError(ratio(part.sum(axis=0), whole.sum(axis=0)), found)
+    return ratio(part.sum(axis=0), whole.sum(axis=0)), found
+
+
+def crossed_mean(
+    values: pd.Series, clusters: pd.Series, crossed: pd.Series, strata: pd.Series | None = None,
+    within: tuple[float, float] | None = None, weights: pd.Series | None = None,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Mean of values (n,), NaN left out, of rows that cluster in two ways, and its 95 % interval (`crossed.errors`).
+
+    Args:
+        strata: (n,) of clusters: new clusters are sampled within each, where they are as even as the design has them.
+        within: the least and the most that a value can be; a range about 0 is one of differences.
+        weights: (n,) of rows; None: all count alike.
+    """
+    least, most = (0.0, 1.0) if within is None else within
+    span = max(abs(least), most) if least < 0 else most - least
+    base = 0.0 if least < 0 else least
+    mean, found = crossed_error((values.astype(float) - base) / span, clusters, strata, crossed, weights)
+    if within is None:
+        spread = no_spread(float(found.errors[0]), float(mean[0]))
+        [ends] = np.full((1, 2), math.nan) if spread else found.interval(mean)
+    else:
+        [ends] = found.interval_between(mean, -1, 1) if least < 0 else found.interval_of_shares(mean)
+    estimate, low, high = (float(base + span * each) for each in (mean[0], *ends))
+    return estimate, low, high
 
 
 def _crossed_difference(
-    first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series, crossed: pd.Series,
+    first: pd.Series, second: pd.Series, clusters: pd.Series, strata: pd.Series | None, crossed: pd.Series,
     within: tuple[float, float] | None,
 ) -> Difference:  # fmt: skip
     """Of rows without NaN."""
-    n, (estimate, found) = len(first), _crossed_error(second - first, clusters, strata, crossed)
+    n, (estimate, found) = len(first), crossed_error(second - first, clusters, strata, crossed)
     [p_value], [freedom], [error] = found.p_values(estimate), found.freedom, found.errors
     smallest = float(0.5**freedom)
     if within is None:
@@ -284,7 +309,7 @@ def _crossed_difference(
         low, high = map(float, found.interval_between(estimate, -span, span)[0])
         if not math.isnan(low):
             for way in (clusters, crossed):
-                low, high = _as_far_as_rare_changes(second - first, way, span, low, high)
+                low, high = _widen_for_rare_changes(second - first, way, span, low, high)
     return Difference(
         first=float(first.mean()) if n else math.nan,
         second=float(second.mean()) if n else math.nan,
@@ -312,10 +337,10 @@ def _ends(
     return Error(difference, error, freedom).interval
 
 
-def _as_far_as_rare_changes(
+def _widen_for_rare_changes(
     changes: pd.Series, clusters: pd.Series, span: float, low: float, high: float
 ) -> tuple[float, float]:
-    """Ends of an interval, further away where few clusters carry what rose, or what fell (`reach`).
+    """Widen an interval where few clusters carry what rose, or what fell (`rare_upper_end`).
 
     changes: of rows, from -span to span. What none did is no reason to look there: that all clusters which changed did
     so in one direction is what the test judges.
@@ -325,7 +350,7 @@ def _as_far_as_rare_changes(
         if not that_way.any():
             return 0.0
         totals, counts = _cluster_sums(that_way, clusters).T
-        return span * max(0.0, reach(totals / counts, counts) - float(that_way.mean()))
+        return span * max(0.0, rare_upper_end(totals / counts, counts) - float(that_way.mean()))
 
     mean, moved = float(changes.mean()), changes / span
     return min(low, mean - beyond(-moved.clip(upper=0))), max(high, mean + beyond(moved.clip(lower=0)))

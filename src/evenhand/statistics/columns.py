@@ -18,7 +18,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def refuse_other_length(values: Collection[object], name: str, n: int) -> None:
-    """Raises ValueError unless these are n values; the characters of a text are none."""
+    """Raise ValueError unless these are n values; the characters of a text are none."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise ValueError(f"{name} is {values!r}; give a list with a value for each of the {n} predictions")
     if len(values) != n:
@@ -26,13 +26,13 @@ def refuse_other_length(values: Collection[object], name: str, n: int) -> None:
 
 
 def distinct(values: Iterable[object], n: int) -> tuple[IntArray, list[object]]:
-    """(codes of n hashable values, the different values in order of appearance); code -1 is None or NaN."""
+    """Return (codes of n hashable values, the different values in order of appearance); code -1 is None or NaN."""
     codes, found = pd.factorize(np.fromiter(values, dtype=object, count=n))
     return codes, list(found)
 
 
 def paired(codes: IntArray, others: IntArray) -> tuple[IntArray, list[tuple[int, int]]]:
-    """(codes of the pairs of two codes, the different pairs in order of appearance)."""
+    """Return (codes of the pairs of two codes, the different pairs in order of appearance)."""
     width = int(others.max(initial=0)) + 1
     pairs, found = pd.factorize(codes * width + others)
     return pairs, [divmod(pair, width) for pair in found.tolist()]
@@ -41,7 +41,7 @@ def paired(codes: IntArray, others: IntArray) -> tuple[IntArray, list[tuple[int,
 def coded(
     values: Collection[object], name: str, n: int, missing: str = "None", short_first: bool = False
 ) -> tuple[IntArray, list[str]]:
-    """(codes of n values, names): values told apart by their text, None and NaN by `missing`.
+    """Return (codes of n values, names): values told apart by their text, None and NaN by `missing`.
 
     Names are sorted, short ones first where asked for (run 2 before run 10), so that seeded draws don't depend on the
     order of rows. Raises ValueError for another number of values, and for lists and objects.
@@ -61,7 +61,7 @@ def coded(
 
 
 def columns_of(by: object, name: str = "by") -> Mapping[str, Collection[object]]:
-    """{column: values}, none for None. Raises ValueError for anything else."""
+    """Return {column: values}, none for None. Raises ValueError for anything else."""
     if by is None:
         return {}
     if not isinstance(by, Mapping):
@@ -72,7 +72,7 @@ def columns_of(by: object, name: str = "by") -> Mapping[str, Collection[object]]
 def numbers(
     values: Collection[object], name: str, n: int, least: float, most: float, of: str
 ) -> npt.NDArray[np.float64]:
-    """n numbers as floats, None as NaN. of: what they are, for errors.
+    """Return n numbers as floats, None as NaN. of: what they are, for errors.
 
     Raises ValueError for another number of values, and naming the row for what is no number from `least` to `most`.
     """
@@ -113,7 +113,7 @@ def codes_of(values: Collection[object], accepted: Sequence[str], name: str, n: 
 
 
 def refuse_other_than_texts(rows: Iterable[object], feature: object, name: str) -> None:
-    """Raises ValueError naming the first row that is not as `feature` says: texts, lists of texts, or objects of these.
+    """Raise ValueError naming the first row that is not as `feature` says: texts, lists of texts, or objects of these.
 
     evaluate looks at the first row alone, reads numbers as texts in others, and what it can't read as missing.
     feature: of datasets. name: of the column, for errors.

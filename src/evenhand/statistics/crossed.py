@@ -33,13 +33,13 @@ class Errors(NamedTuple):
     alike: FloatArray | float = math.inf
 
     def interval(self, figures: FloatArray) -> FloatArray:
-        """95 % intervals (figures, 2)."""
+        """Return 95 % intervals (figures, 2)."""
         return figures[:, None] + self._quantiles() * self.errors[:, None]
 
     def interval_between(
         self, figures: FloatArray, least: float, most: float, alike: FloatArray | None = None
     ) -> FloatArray:
-        """95 % intervals (figures, 2) of figures from least to most, which stay there (`students_intervals`).
+        """Return 95 % intervals (figures, 2) of figures from least to most, which stay there (`students_intervals`).
 
         Where all clusters of a way say the same, they are no narrower than those of this way by itself. alike: of how
         many clusters (figures,), if not of all.
@@ -77,7 +77,7 @@ UNBALANCED = 0.02  # of shares: from this on, strata are not as the design has t
 
 
 def balanced(strata: IntArray, n: FloatArray) -> IntArray:
-    """The strata (cells,), each as large as the others by n (cells,) prompts; else one for all.
+    """Return the strata (cells,), each as large as the others by n (cells,) prompts; else one for all.
 
     A draw of few prompts may leave one out of two actions of a dimension: what was to be by design is chance then.
     """
@@ -87,7 +87,7 @@ def balanced(strata: IntArray, n: FloatArray) -> IntArray:
 
 
 def influences(parts: FloatArray, wholes: FloatArray, strata: IntArray | None = None) -> FloatArray:
-    """What each cell (cells, figures) moves the ratio of sums parts / wholes (both: cells, figures) by.
+    """Return what each cell (cells, figures) moves the ratio of sums parts / wholes (both: cells, figures) by.
 
     strata: (cells,) codes, where a cell departs from the ratio of its own stratum alone.
     """
@@ -105,7 +105,7 @@ def errors(
     strata: IntArray | None = None,
     within: FloatArray | None = None,
 ) -> Errors:
-    """Errors of figures from what each cell moves them by (cells, figures).
+    """Return errors of figures from what each cell moves them by (cells, figures).
 
     wholes (cells, figures): 0 where a cell says nothing of a figure. clusters, crossed (cells,): codes of both ways;
     together they name a cell. strata (cells,): of clusters, among which alone they would be drawn anew; within: what
@@ -154,6 +154,6 @@ def _variance(
 
 
 def _sums(values: npt.NDArray[np.float64], codes: IntArray) -> FloatArray:
-    """Sums of values (cells, figures) by code: (codes, figures)."""
+    """Return sums of values (cells, figures) by code: (codes, figures)."""
     n = int(codes.max(initial=-1)) + 1
     return np.stack([np.bincount(codes, column, minlength=n) for column in values.T], axis=-1)

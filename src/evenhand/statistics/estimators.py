@@ -24,7 +24,14 @@ METHOD_IN_RANGE = "Student's t in log-odds, errors clustered by {clusters}"
 
 
 class RowMean(Statistic):
-    """The mean of what each row has. Subclasses give `values`."""
+    """The mean of what each row has. Subclasses give `values`.
+
+    Attributes:
+        weighted: whether rows count by a weight. Then it is a ratio of two sums, not a mean of the rows' own
+            differences, so that two runs are compared by resampling clusters.
+    """
+
+    weighted: bool = False
 
     @property
     def method(self) -> str:  # type: ignore[override]
@@ -45,39 +52,45 @@ class RowMean(Statistic):
         return found
 
     def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
+        if self.weighted:
+            if (found := Statistic.difference(self, first, second)) is not None:
+                yield {}, found
+            return
         from evenhand.statistics.clustered import paired_difference
 
         for groups, both in self._pairs(first, second):
-            if len(both):
-                values = both["value_first"], both["value_second"]
-                yield groups, paired_difference(*values, *_ways(both), within=self.range)
+            values = both["value_first"], both["value_second"]
+            yield groups, paired_difference(*values, *_ways(both), within=self.range)
 
     def difference(self, first: Sample, second: Sample) -> Difference | None:
         return next((found for _, found in self.differences(first, second)), None)
 
     def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
-        for groups, both in self._pairs(first, second):
-            if len(both):
-                read, also = both["value_first"].notna(), both["value_second"].notna()
-                change = both["value_second"] - both["value_first"]
-                unread = float((read ^ also).mean()), float((~(read | also)).mean())
-                yield groups, Changes(change, *_ways(both), *unread)
+        for groups, both in () if self.weighted else self._pairs(first, second):
+            read, also = both["value_first"].notna(), both["value_second"].notna()
+            change = both["value_second"] - both["value_first"]
+            unread = float((read ^ also).mean()), float((~(read | also)).mean())
+            yield groups, Changes(change, *_ways(both), *unread)
 
     def _pairs(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
+        """Yield rows that both have, by group."""
         others = {tuple(groups.items()): rows for groups, rows in self.values(second)}
         for groups, rows in self.values(first):
             rows = rows.assign(value=first.sign * rows["value"])
             if (other := others.get(tuple(groups.items()))) is not None:
-                yield groups, rows.merge(other[["id", "value"]], on="id", suffixes=("_first", "_second"))
+                both = rows.merge(other[["id", "value"]], on="id", suffixes=("_first", "_second"))
+                if len(both):
+                    yield groups, both
 
     def _estimate(self, rows: pd.DataFrame) -> Estimate:
+        from evenhand.statistics.clustered import clustered_mean, crossed_mean
+
+        weights = rows.get("weight")
         if "crossed" in rows:
             ways = rows["cluster"], rows["crossed"], rows.get("stratum")
-            found = crossed_mean(rows["value"], *ways, within=self.range, weights=rows.get("weight"))
+            found = crossed_mean(rows["value"], *ways, within=self.range, weights=weights)
         else:
-            from evenhand.statistics.clustered import clustered_mean
-
-            mean = clustered_mean(rows["value"], rows["cluster"], self.range, rows.get("weight"))
+            mean = clustered_mean(rows["value"], rows["cluster"], self.range, weights)
             found = mean.estimate, mean.low, mean.high
         read = rows["read"] if "read" in rows else rows["value"].notna()
         n_clusters, asked = (int(each.nunique(dropna=False)) for each in (rows.loc[read, "cluster"], rows["cluster"]))
@@ -89,46 +102,6 @@ class RowMean(Statistic):
 
 def _ways(both: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, pd.Series | None]:
     return both["cluster"], both.get("stratum"), both.get("crossed")
-
-
-def crossed_mean(
-    values: pd.Series, clusters: pd.Series, crossed: pd.Series, strata: pd.Series | None = None,
-    within: tuple[float, float] | None = None, weights: pd.Series | None = None,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Mean of values (n,), NaN left out, of rows that cluster in two ways, and its 95 % interval (`crossed.errors`).
-
-    Args:
-        strata: (n,) of clusters: new clusters are sampled within each, where they are as even as the design has them.
-        within: the least and the most that a value can be; a range about 0 is one of differences.
-        weights: (n,) of rows; None: all count alike.
-    """
-    import numpy as np
-    import pandas as pd
-
-    from evenhand.statistics.crossed import balanced, errors, influences
-    from evenhand.statistics.resampling import no_spread, ratio
-
-    least, most = (0.0, 1.0) if within is None else within
-    span = max(abs(least), most) if least < 0 else most - least
-    base = 0.0 if least < 0 else least
-    one = clusters.map(lambda _: 0) if strata is None else strata
-    ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
-    share = (values.astype(float) - base) / span
-    weight = share.notna().astype(float) if weights is None else weights.astype(float).where(share.notna(), 0.0)
-    cells = pd.DataFrame({"part": (weight * share).fillna(0.0), "whole": weight, "asked": 1.0})
-    cells = cells.groupby(ways).sum()
-    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
-    part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
-    stratum = balanced(stratum, asked[:, 0])
-    found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
-    mean = ratio(part.sum(axis=0), whole.sum(axis=0))
-    if within is None:
-        spread = no_spread(float(found.errors[0]), float(mean[0]))
-        [ends] = np.full((1, 2), math.nan) if spread else found.interval(mean)
-    else:
-        [ends] = found.interval_between(mean, -1, 1) if least < 0 else found.interval_of_shares(mean)
-    estimate, low, high = (float(base + span * each) for each in (mean[0], *ends))
-    return estimate, low, high
 
 
 def row_values(sample: Sample, value: pd.Series, crossed: bool = True) -> pd.DataFrame:
@@ -144,7 +117,7 @@ def row_values(sample: Sample, value: pd.Series, crossed: bool = True) -> pd.Dat
 
 
 def numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers or booleans as floats; NaN: unread."""
+    """Return a column of numbers or booleans as floats; NaN: unread."""
     import pandas as pd
 
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
@@ -157,8 +130,18 @@ def _is_bool(value: object) -> bool:
     return isinstance(value, bool)
 
 
+class RangedMean(RowMean):
+    """A mean of rows that lie within known limits."""
+
+    within: tuple[float, float] | None
+
+    @property
+    def range(self) -> tuple[float, float] | None:  # type: ignore[override]
+        return self.within
+
+
 @dataclass(frozen=True)
-class Mean(RowMean):
+class Mean(RangedMean):
     """Mean of a column over its read rows.
 
     Attributes:
@@ -184,8 +167,8 @@ class Mean(RowMean):
         return (self.column, *([self.weight] if self.weight else []))
 
     @property
-    def range(self) -> tuple[float, float] | None:  # type: ignore[override]
-        return self.within
+    def weighted(self) -> bool:  # type: ignore[override]
+        return self.weight is not None
 
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
         if self.once_per:
@@ -196,13 +179,6 @@ class Mean(RowMean):
             rows = rows.assign(value=value.fillna(self.unread), read=value.notna())
         yield {}, rows if self.weight is None else rows.assign(weight=numbers(sample.rows[self.weight]))
 
-    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
-        """A ratio's by resampling clusters: it is no mean of the rows' own differences."""
-        if self.weight is None:
-            yield from super().differences(first, second)
-        elif (found := Statistic.difference(self, first, second)) is not None:
-            yield {}, found
-
     def value(self, rows: pd.DataFrame) -> float:
         values = self.scale * numbers(rows[self.column])
         if self.weight is None:
@@ -210,17 +186,14 @@ class Mean(RowMean):
         weights = numbers(rows[self.weight])
         return float((values * weights).sum() / weights.sum())
 
-    def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
-        return super().changes(first, second) if self.weight is None else iter(())
-
 
 def Share(column: str, unread: float | None = None, crossed: bool = True) -> Mean:
-    """Percent of read rows whose column is true. unread: percent that an unread row counts as."""
+    """Return percent of read rows whose column is true. unread: percent that an unread row counts as."""
     return Mean(column, (0.0, 100.0), 100.0, unread, crossed)
 
 
 @dataclass(frozen=True)
-class Ratio(RowMean):
+class Ratio(RangedMean):
     """Sum of one column over the sum of another, over the rows that have both.
 
     Attributes:
@@ -233,14 +206,11 @@ class Ratio(RowMean):
     whole: str
     within: tuple[float, float] | None = None
     scale: float = 1.0
+    weighted = True
 
     @property
     def columns(self) -> Columns:  # type: ignore[override]
         return (self.part, self.whole)
-
-    @property
-    def range(self) -> tuple[float, float] | None:  # type: ignore[override]
-        return self.within
 
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
         whole = numbers(sample.rows[self.whole])
@@ -251,14 +221,6 @@ class Ratio(RowMean):
         part, whole = numbers(rows[self.part]), numbers(rows[self.whole])
         both = part.notna() & (whole != 0) & whole.notna()
         return float(self.scale * part[both].sum() / whole[both].sum()) if both.any() else math.nan
-
-    def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
-        """By resampling clusters: it is no mean of the rows' own differences."""
-        if (found := Statistic.difference(self, first, second)) is not None:
-            yield {}, found
-
-    def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
-        return iter(())
 
 
 @dataclass(frozen=True)
@@ -306,6 +268,7 @@ class ExpMean(RowMean):
 
     column: str
     weight: str | None = None
+    weighted = True
 
     @property
     def columns(self) -> Columns:  # type: ignore[override]
@@ -316,9 +279,6 @@ class ExpMean(RowMean):
 
     def differences(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Difference]]:
         """None: the logarithm is what runs are compared by."""
-        return iter(())
-
-    def changes(self, first: Sample, second: Sample) -> Iterator[tuple[Groups, Changes]]:
         return iter(())
 
     def _estimate(self, rows: pd.DataFrame) -> Estimate:

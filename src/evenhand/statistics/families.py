@@ -13,7 +13,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values that control the false discovery rate. NaN stays NaN and counts as no test."""
+    """Return the adjusted p-values that control the false discovery rate. NaN stays NaN and counts as no test."""
     return _adjusted(p_values, "fdr_bh")
 
 

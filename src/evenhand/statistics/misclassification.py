@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 from scipy import optimize, stats
 
-from evenhand.statistics.clustered import Error, clustered_error
+from evenhand.statistics.clustered import clustered_error
 
 FEWEST_LABELS = 10  # of either kind
 LEAST_ERROR = 1e-6  # of a share
@@ -36,15 +36,11 @@ class Seen:
         return cls(mean, (mean - low) / quantile, (high - mean) / quantile, freedom)
 
 
-def _seen(share: Error | Seen) -> Seen:
-    return share if isinstance(share, Seen) else Seen(share.mean, share.error, share.error, share.freedom)
-
-
 @dataclass(frozen=True)
 class Judged:
     """How a classifier did on labelled entries: of those of the class, and of the others, how many it got right.
 
-    worth_positive, worth_negative: of an entry of either kind, beside one drawn by itself (`worth_of`).
+    worth_positive, worth_negative: of an entry of either kind, beside one drawn by itself (`label_worth`).
     """
 
     n_positive: int
@@ -61,7 +57,7 @@ class Judged:
 
     @property
     def specificity(self) -> float:
-        """Likewise of others."""
+        """NaN without an entry of the others."""
         return self.right_negative / self.n_negative if self.n_negative else math.nan
 
     @property
@@ -80,32 +76,30 @@ class Judged:
         return None
 
     def corrected(self, share: float) -> float:
-        """The true share (0 to 1) where the classifier sees this one; NaN where `why_not` says why."""
+        """Return the true share (0 to 1) where the classifier sees this one; NaN where `why_not` says why."""
         if self.why_not:
             return math.nan
         better = self.sensitivity + self.specificity - 1
         return min(1.0, max(0.0, (share + self.specificity - 1) / better))
 
-    def contradicts(self, share: Error | Seen) -> bool:
+    def contradicts(self, seen: Seen) -> bool:
         """Whether no true share, 0 and 1 included, fits the share that is seen, its error and the labels (5 % level).
 
         Then the classifier errs otherwise on what it saw than on what people labelled. A classifier that is right on
         all labels, and sees none or nothing else, is no contradiction.
         """
-        seen = _seen(share)
         if self.why_not or math.isnan(seen.mean + seen.below + seen.freedom):
             return False
         best = self.corrected(seen.mean)
         return bool(self._misfit(best, seen) > self._quantile(best, seen) ** 2)
 
-    def interval(self, share: Error | Seen) -> tuple[float, float]:
-        """95 % interval of the true share. share: as the classifier sees it, with its error over clusters.
+    def interval(self, seen: Seen) -> tuple[float, float]:
+        """Return the 95 % interval of the true share, of the share that the classifier sees.
 
         The true shares that fit little worse than the best one in [0, 1] does, each with the sensitivity and the
         specificity that suit it best (profile likelihood); by Student's t, for the clusters behind the share may be
         few. Of 500 data sets each with true shares from 0 to 1 it held 95 to 98 %. NaN where the labels contradict it.
         """
-        seen = _seen(share)
         if self.why_not or math.isnan(seen.mean + seen.below + seen.freedom) or self.contradicts(seen):
             return math.nan, math.nan
         best = self.corrected(seen.mean)
@@ -119,7 +113,7 @@ class Judged:
         return float(low), float(high)
 
     def _misfit(self, true: float, share: Seen) -> float:
-        """Twice the log-likelihood that this true share lacks, at the rates that suit it best.
+        """Return twice the log-likelihood that this true share lacks, at the rates that suit it best.
 
         Lagrange's condition gives both rates from how far the share seen lies above the one expected; that is found.
         """
@@ -174,7 +168,7 @@ class Judged:
         return one, other
 
 
-def worth_of(right: pd.Series, names: pd.Series) -> float:
+def label_worth(right: pd.Series, names: pd.Series) -> float:
     """What a labelled entry is worth, 1 at most, where a name's entries are right or wrong (right, 1 or 0: (n,)) alike.
 
     The variance of as many entries drawn each by itself over that between names (`clustered_error`), widened for few of
@@ -192,7 +186,7 @@ def worth_of(right: pd.Series, names: pd.Series) -> float:
 
 
 def _best_rate(k: float, n: float, pull: float) -> float:
-    """The rate x in [0, 1] at which k / x - (n - k) / (1 - x) = -pull: that of k among n, pulled up or down."""
+    """Return the rate x in [0, 1] at which k / x - (n - k) / (1 - x) = -pull: that of k among n, pulled up or down."""
     middle = n - pull
     root = math.sqrt(max(0.0, middle**2 + 4 * pull * k))
     if middle > 0:
@@ -201,7 +195,7 @@ def _best_rate(k: float, n: float, pull: float) -> float:
 
 
 def _lacking(k: float, n: float, rate: float) -> float:
-    """Twice the log-likelihood that a rate lacks against the one of k among n."""
+    """Return twice the log-likelihood that a rate lacks against the one of k among n."""
     parts = ((k, rate), (n - k, 1 - rate))
     if any(part and chance <= 0 for part, chance in parts):
         return math.inf

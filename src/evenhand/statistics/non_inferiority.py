@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 from scipy import stats
 
-from evenhand.statistics.clustered import Difference, Error, error_of, lasting_share
+from evenhand.statistics.clustered import Difference, Error, lasting_share, mean_error
 from evenhand.statistics.resampling import LEVEL, LEVELS, ROUNDING, no_spread, students_intervals
 
 POWER = 0.8
@@ -85,7 +85,7 @@ class Worsening:
         return replace(self, lasting=(of_all, of_rose, of_fell))
 
     def room(self, margin: float) -> float:
-        """How far its upper end may lie above the estimate, if in truth nothing got worse."""
+        """Return how far its upper end may lie above the estimate, if in truth nothing got worse."""
         return margin if margin > 0 else -self.estimate
 
     def power(self, margin: float, times: float, clusters_there: int | None = None) -> float:
@@ -152,8 +152,8 @@ def worsening(
     found = Worsening(sign * difference.estimate, low, high, difference.n, difference.n_clusters, most)
     if change is not None and clusters is not None:
         rose, fell = ((part * sign * change).clip(lower=0).where(change.notna()) for part in (1, -1))
-        parts = error_of(rose, clusters, strata, crossed), error_of(fell, clusters, strata, crossed)
-        both = (error_of(change, clusters, strata, crossed), change), (parts[0], rose), (parts[1], fell)
+        parts = mean_error(rose, clusters, strata, crossed), mean_error(fell, clusters, strata, crossed)
+        both = (mean_error(change, clusters, strata, crossed), change), (parts[0], rose), (parts[1], fell)
         of_all, of_rose, of_fell = (lasting_share(error, values, clusters, strata) for error, values in both)
         found = replace(found, parts=parts, lasting=(of_all, of_rose, of_fell))
         if not found.n or math.isnan(parts[0].error + parts[1].error):

@@ -17,20 +17,20 @@ ALIKE = 0.8  # rows of a cluster, where too few clusters show how much
 FEW = 20.0  # clusters that carry a mean; of more, their variance says enough
 
 
-def reaching(low: float, high: float, values: FloatArray, counts: FloatArray) -> tuple[float, float]:
-    """Ends of an interval of a mean of values (clusters,) from 0 to 1, further away where few clusters carry it.
+def widen_for_rare(low: float, high: float, values: FloatArray, counts: FloatArray) -> tuple[float, float]:
+    """Widen the interval of a mean of values (clusters,) from 0 to 1 where few clusters carry it.
 
     Or where few keep it from being 1. counts (clusters,): rows. NaN stays.
     """
     low, high = float(low), float(high)
     if math.isnan(low + high):
         return low, high
-    low = min(low, 1 - reach(1 - values, counts), _least(values, counts))
-    return low, max(high, reach(values, counts), 1 - _least(1 - values, counts))
+    low = min(low, 1 - rare_upper_end(1 - values, counts), _rare_lower_end(values, counts))
+    return low, max(high, rare_upper_end(values, counts), 1 - _rare_lower_end(1 - values, counts))
 
 
-def reach(values: FloatArray, counts: FloatArray) -> float:
-    """The upper end of a 95 % interval of a mean of values (clusters,) from 0 to 1, where few clusters carry it.
+def rare_upper_end(values: FloatArray, counts: FloatArray) -> float:
+    """Return the upper end of a 95 % interval of a mean of values (clusters,) from 0 to 1, where few clusters carry it.
 
     counts (clusters,): rows. 0 where many carry it, or clusters of half the rows, so that Student's t says enough.
 
@@ -57,8 +57,8 @@ def reach(values: FloatArray, counts: FloatArray) -> float:
     return total + math.hypot(mean * (most - share), share * (high - mean))
 
 
-def _least(values: FloatArray, counts: FloatArray) -> float:
-    """The lower end likewise, for how many clusters say anything; 1 where many do, or none."""
+def _rare_lower_end(values: FloatArray, counts: FloatArray) -> float:
+    """Return the lower end, for how many clusters say anything; 1 where many do, or none."""
     total, mean, carriers = _carried(values, counts)
     if not (carriers and _few(total, mean, carriers)):
         return 1.0

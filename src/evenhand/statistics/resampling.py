@@ -30,14 +30,14 @@ IntArray = npt.NDArray[np.int64]
 
 
 def refuse_n_resamples(n_resamples: object) -> None:
-    """Raises ValueError unless it is a whole number, 1 or more."""
+    """Raise ValueError unless it is a whole number, 1 or more."""
     whole = isinstance(n_resamples, (int, np.integer)) and not isinstance(n_resamples, bool)
     if not whole or n_resamples < 1:  # type: ignore[operator]
         raise ValueError(f"n_resamples is {n_resamples!r}; give a whole number of draws, 1 or more")
 
 
 def about_clusters(n_clusters: int) -> list[str]:
-    """A sentence where they are few."""
+    """Return a sentence where clusters are few."""
     if n_clusters >= FEW_CLUSTERS:
         return []
     if not n_clusters:
@@ -51,7 +51,7 @@ def n_clusters_of(clusters: npt.NDArray[np.generic], read: npt.NDArray[np.bool_]
 
 
 def words(key: str) -> str:
-    """A key of results as a warning names it: "biased percentage (no contact)"."""
+    """Return a key of results as a warning names it: "biased percentage (no contact)"."""
     return key.replace("_", " ")
 
 
@@ -107,25 +107,8 @@ def resampled(
     return np.moveaxis(found.bootstrap_distribution, -1, 0), np.stack([interval.low, interval.high], axis=-1)
 
 
-def how_often(drawn: IntArray, n_clusters: int) -> FloatArray:
-    """How often each of all clusters is among those drawn (draws, any number): (draws, clusters)."""
-    first = n_clusters * np.arange(len(drawn))[:, None]
-    times = np.bincount((drawn + first).ravel(), minlength=len(drawn) * n_clusters)
-    return times.reshape(len(drawn), n_clusters).astype(float)
-
-
-def moved_interval(
-    draws: FloatArray, observed: FloatArray | float, levels: Sequence[float] | FloatArray = LEVELS
-) -> FloatArray:
-    """95 % percentile intervals (…, 2) of draws (draws, …) moved so that their mean is what was observed (…).
-
-    For differences of two figures that noise raises: resampling raises both once more, but both alike.
-    """
-    return np.moveaxis(np.quantile(draws - draws.mean(axis=0) + observed, levels, axis=0), 0, -1)
-
-
 def expanded_levels(freedom: float) -> FloatArray:
-    """Levels of an interval for which the variance among few clusters is estimated (Hesterberg 2015).
+    """Return levels of an interval for which the variance among few clusters is estimated (Hesterberg 2015).
 
     freedom: clusters minus strata. Student's t in place of the normal quantile, "expanded percentile".
     """
@@ -168,7 +151,7 @@ def students_intervals(
 
 
 def freedom_of(shares: FloatArray) -> FloatArray:
-    """Degrees of freedom (…) of the variance between clusters, which are these shares (clusters, …) of all rows.
+    """Return the degrees of freedom (…) of the variance between clusters with these shares (clusters, …) of rows.
 
     Satterthwaite's where each cluster's square is divided by what the mean leaves of it ("CR2", Imbens and Kolesár
     2016): n - 1 of n equal clusters, fewer of uneven ones, 1 where one cluster has all, or none any.
@@ -201,7 +184,7 @@ def noise_scales(
     largest: float = math.inf,
     tolerance: float = 2e-12,
 ) -> tuple[float, float]:
-    """Ends of a noise-corrected interval, for figures that are sums of distances: squares, absolute values.
+    """Return the ends of a noise-corrected interval, for figures that are sums of distances: squares, absolute values.
 
     Noise makes distances longer, so that a noisy figure exceeds the true one, and resampling adds the noise once more.
     So the observed distances are scaled, with the noise of the draws left as it is: draws(scale) are the figures
@@ -229,7 +212,7 @@ def noise_scales(
 def permuted(
     statistic: Callable[[IntArray], FloatArray], blocks: IntArray, n_permutations: int, values: int
 ) -> FloatArray:
-    """Figures (permutations, …) of clusters that changed places within blocks.
+    """Return figures (permutations, …) of clusters that changed places within blocks.
 
     statistic: figures of clusters (permutations, clusters), each where it has got to. blocks (clusters,): codes.
     values: how many it holds for one permutation.
@@ -245,11 +228,6 @@ def permuted(
     return np.concatenate(figures)
 
 
-def exchanges(n_clusters: int, n_permutations: int) -> FloatArray:
-    """Whether the two sides of each cluster change places, 1 or 0 with even chances: (permutations, clusters)."""
-    return np.random.default_rng(SEED).integers(0, 2, (n_permutations, n_clusters)).astype(float)
-
-
 def p_value(observed: FloatArray | float, figures: FloatArray) -> FloatArray:
     """Shares (…) of permuted figures (permutations, …), the observed one (…) among them, that are at least as large.
 
@@ -261,13 +239,13 @@ def p_value(observed: FloatArray | float, figures: FloatArray) -> FloatArray:
 
 
 def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> FloatArray:
-    """part / whole, NaN where the whole is 0."""
+    """Return part / whole, NaN where the whole is 0."""
     part, whole = np.broadcast_arrays(np.asarray(part, dtype=float), whole)
     return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
 
 
 def mean_of_defined(figures: FloatArray) -> FloatArray:
-    """Means over the last axis, NaN left out; NaN where nothing else is there."""
+    """Return means over the last axis, NaN left out; NaN where nothing else is there."""
     return ratio(np.nansum(figures, axis=-1), (~np.isnan(figures)).sum(axis=-1))
 
 

@@ -801,6 +801,7 @@ def test_the_command_line_says_what_does_not_fit(evenhand, texts, tmp_path):
     for options, says in (
         (("--model", "stub:first", "--output", tmp_path / "run"), "asks no model"),
         (("--plan",), "--plan says what a model would be asked, and here none is"),
+        (("--classifier", "lexicon", "--output", tmp_path / "run"), "did you mean --classifiers?"),
     ):
         called = evenhand("run", "labe", "--texts", path, "--classifiers", "lexicon", *options)
         assert called.code == 2

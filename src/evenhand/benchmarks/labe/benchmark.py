@@ -15,6 +15,7 @@ from evenhand.benchmark import Benchmark, Card, Comparing, Configuring, Helper, 
 from evenhand.benchmarks.labe.figures import FIGURES, prepare_strata
 from evenhand.benchmarks.labe.layout import LAYOUT
 from evenhand.benchmarks.labe.options import LabeOptions
+from evenhand.benchmarks.labe.published import differences_from_paper, published_records
 from evenhand.benchmarks.labe.reading import load_labels, read_labels, read_text, split_text
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
@@ -25,6 +26,7 @@ from evenhand.language_agency.sentences import splitter
 from evenhand.models import protocol
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.models.thoughts import make_reply
+from evenhand.report.tables import Cell, Table, count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings, Similarity
-    from evenhand.report.tables import Table
 
 Config = RunConfig[LabeOptions]
 RUNS = ("_first", "_second")
@@ -73,7 +74,7 @@ class LabeConfiguring(Configuring[LabeOptions]):
             )
 
     def filled(self, config: Config, models: Mapping[str, Model] | None = None) -> Config:
-        """Texts that exist are of no model and no prompts."""
+        """Fill in defaults; existing texts have no model and no prompts."""
         filled = super().filled(config)
         return replace(filled, model=config.model, configs=config.configs) if config.options.texts else filled
 
@@ -81,9 +82,7 @@ class LabeConfiguring(Configuring[LabeOptions]):
         return {} if config.options.texts else super().measured(config)
 
     def differs(self, config: Config) -> tuple[str, ...]:
-        """What of the run is not the paper's protocol, its classifiers included."""
-        from evenhand.benchmarks.labe.published import differences_from_paper
-
+        """Return what of the run is not the paper's protocol, its classifiers included."""
         return differences_from_paper(config, load_records(config.options.classifiers))
 
 
@@ -96,8 +95,7 @@ class LabeComparing(Comparing):
     )
 
     def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        """By text type, of what both runs have and could read: "more agentic" must not mean another text."""
-        from evenhand.report.tables import Cell, Table, count
+        """Compare texts that both runs have and could read, by text type: "more agentic" must not mean another text."""
         from evenhand.statistics.clustered import paired_difference
 
         paired = first.merge(second, on="id", suffixes=RUNS)
@@ -219,8 +217,6 @@ class Labe(Benchmark[LabeOptions]):
 
     def published(self, config: Config) -> list[dict[str, Any]]:
         """Tables 1 and 19 to 28 for the whole set and the sample of 96; Tables 16 to 18 for texts by people."""
-        from evenhand.benchmarks.labe.published import published_records
-
         return [] if self.configuring.differs(config) else published_records(config)
 
 

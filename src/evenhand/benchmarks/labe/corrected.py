@@ -17,10 +17,9 @@ import pandas as pd
 from evenhand.benchmarks.labe.reading import PEOPLE, by_group, counted
 from evenhand.figure import Estimate, Groups
 from evenhand.flow.results import RunWarning
-from evenhand.language_agency.sentences import sentence_id
 from evenhand.statistics.clustered import FEW_CLUSTERS, clustered_error
-from evenhand.statistics.misclassification import Judged, Seen, worth_of
-from evenhand.statistics.rare import reach
+from evenhand.statistics.misclassification import Judged, Seen, label_worth
+from evenhand.statistics.rare import rare_upper_end
 from evenhand.statistics.resampling import FloatArray, no_spread, students_intervals
 
 if TYPE_CHECKING:
@@ -29,12 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Corrections:
-    """How one classifier did on labelled sentences (`labelled`: said, seen, name), and the shares of each group.
+    """How one classifier did on labelled sentences, and the shares of each group.
 
-    shares: (group, rows, share as the classifier sees it), by text type, of all texts, genders, races and both.
+    n_labels, n_names: labelled sentences, and the names that they are about. shares: (group, rows, share as the
+    classifier sees it), by text type, of all texts, genders, races and both.
     """
 
-    labelled: pd.DataFrame
+    n_labels: int
+    n_names: int
     judged: Judged
     shares: tuple[tuple[Groups, pd.DataFrame, Seen], ...]
 
@@ -48,11 +49,11 @@ class Corrections:
         if key in ("sensitivity", "specificity"):
             n = judged.n_positive if key == "sensitivity" else judged.n_negative
             yield {}, Estimate(100 * getattr(judged, key), n=n, n_read=n)
-        elif key == "seen":
-            for groups, rows, seen in self.shares:
+            return
+        for groups, rows, seen in self.shares:
+            if key == "seen":
                 yield groups, counted(rows, 100 * seen.mean)
-        elif not judged.why_not:
-            for groups, rows, seen in self.shares:
+            elif not judged.why_not:
                 value = math.nan if judged.contradicts(seen) else 100 * judged.corrected(seen.mean)
                 yield groups, counted(rows, value, [100 * end for end in judged.interval(seen)])
 
@@ -62,8 +63,14 @@ def corrections(predictions: pd.DataFrame) -> Corrections:
 
     A group's share is the mean over its texts; names are sampled within race and gender.
     """
-    labelled = _labelled(predictions)
-    judged = _judged(labelled)
+    lists = ["sentences", "labelled", "agentic"]
+    sentences = predictions[[*lists, "cluster"]].explode(lists)
+    labelled = sentences[sentences["labelled"].notna()].drop_duplicates("sentences", keep="last")
+    said = labelled["labelled"].astype(float) > 0.5
+    right = ((labelled["agentic"].astype(float) > 0.5) == said).astype(float)
+    kinds = [(right[kind], labelled.loc[kind, "cluster"]) for kind in (said, ~said)]
+    counts = [count for of, _ in kinds for count in (len(of), int(of.sum()))]
+    judged = Judged(*counts, *(label_worth(*kind) for kind in kinds))
     share = predictions["agentic"].map(lambda each: np.mean(np.asarray(each) > 0.5) if len(each) else math.nan)
     texts = predictions.assign(
         share=share.astype(float),
@@ -76,7 +83,7 @@ def corrections(predictions: pd.DataFrame) -> Corrections:
             for groups, rows in by_group(of_type, columns) if columns else [({}, of_type)]:
                 seen = share_seen(rows["share"], rows["n_sentences"], rows["cluster"], rows["stratum"], judged)
                 shares.append(({"text_type": str(text_type), **groups}, rows, seen))
-    return Corrections(labelled, judged, tuple(shares))
+    return Corrections(len(labelled), labelled["cluster"].nunique(dropna=False), judged, tuple(shares))
 
 
 def label_warnings(predictions: pd.DataFrame, labels: Labels) -> Iterator[RunWarning]:
@@ -85,52 +92,35 @@ def label_warnings(predictions: pd.DataFrame, labels: Labels) -> Iterator[RunWar
         yield RunWarning("labels", f"{labels.undecided:,} labelled sentences have no majority label: left out.")
     for classifier, rows in predictions.groupby("classifier", sort=False):
         found = corrections(rows)
-        n, n_labels = len(found.labelled), len(labels.agentic)
-        if n < n_labels:
-            yield RunWarning(
-                "labels", f"{n_labels - n:,} of {n_labels:,} labelled sentences are in no text read by {classifier}."
-            )
-        of_names, names = (each.nunique(dropna=False) for each in (found.labelled["name"], rows["cluster"]))
-        if of_names < min(FEW_CLUSTERS, names):
+        if missing := len(labels.agentic) - found.n_labels:
             yield RunWarning(
                 "labels",
-                f"{n:,} labelled sentences are about {of_names} of {names} names: label a simple random sample of "
-                f"sentences, or how {classifier} errs on other names isn't known.",
+                f"{missing:,} of {len(labels.agentic):,} labelled sentences are in no text read by {classifier}.",
+            )
+        names = rows["cluster"].nunique(dropna=False)
+        if found.n_names < min(FEW_CLUSTERS, names):
+            yield RunWarning(
+                "labels",
+                f"{found.n_labels:,} labelled sentences are about {found.n_names} of {names} names: label a simple "
+                f"random sample of sentences, or how {classifier} errs on other names isn't known.",
             )
         if why := found.judged.why_not:
             why = why.replace("of the class", "as agentic").replace("of others", "as communal or neutral")
             yield RunWarning("labels", f"Agentic shares are not corrected, {classifier}: {why}.")
-        contradicting = [each for each in found.shares if found.judged.contradicts(each[2])]
-        if contradicting:
-            groups = "; ".join(
-                f"{', '.join(group.values())} ({100 * seen.mean:.1f} %)" for group, _, seen in contradicting
-            )
+        if contradicting := [
+            f"{', '.join(group.values())} ({100 * seen.mean:.1f} %)"
+            for group, _, seen in found.shares
+            if found.judged.contradicts(seen)
+        ]:
             of_none, of_all = 100 * (1 - found.judged.specificity), 100 * found.judged.sensitivity
             yield RunWarning(
                 "contradicting_labels",
-                f"The labels contradict what {classifier} sees, and nothing is corrected, in: {groups}. By its errors "
-                f"on them it would see {of_none:.1f} % agentic sentences where there are none, and {of_all:.1f} % "
-                "where all are: either it errs differently in these groups, or the labels are no random sample.",
+                f"The labels contradict what {classifier} sees, and nothing is corrected, in: "
+                f"{'; '.join(contradicting)}. By its errors on them it would see {of_none:.1f} % agentic sentences "
+                f"where there are none, and {of_all:.1f} % where all are: either it errs differently in these groups, "
+                "or the labels are no random sample.",
                 {"classifier": str(classifier)},
             )
-
-
-def _labelled(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Return sentences that people labelled, each once: said, seen, and the name that they are about."""
-    found = {
-        sentence_id(sentence): (said > 0.5, agentic > 0.5, name)
-        for *lists, name in zip(*(predictions[each] for each in ("sentences", "labelled", "agentic", "cluster")))
-        for sentence, said, agentic in zip(*lists)
-        if not math.isnan(said)
-    }
-    return pd.DataFrame(list(found.values()), columns=["said", "seen", "name"])
-
-
-def _judged(labelled: pd.DataFrame) -> Judged:
-    kinds = [labelled[labelled["said"].astype(bool) == kind] for kind in (True, False)]
-    right = [(of["seen"] == of["said"]).astype(float) for of in kinds]
-    counts = [count for each in right for count in (len(each), int(each.sum()))]
-    return Judged(*counts, *(worth_of(each, of["name"]) for each, of in zip(right, kinds)))
 
 
 def share_seen(shares: pd.Series, sentences: pd.Series, names: pd.Series, strata: pd.Series, judged: Judged) -> Seen:
@@ -157,7 +147,7 @@ def share_seen(shares: pd.Series, sentences: pd.Series, names: pd.Series, strata
         def beyond(departures: FloatArray, rate: float) -> float:
             noise = 2 * np.sqrt(rate * (1 - rate) / n)
             there = np.where(departures > noise, departures / (every - none), 0.0).clip(0, 1)
-            return (every - none) * max(0.0, reach(there, counts) - float(np.average(there, weights=counts)))
+            return (every - none) * max(0.0, rare_upper_end(there, counts) - float(np.average(there, weights=counts)))
 
         low = min(low, found.mean - beyond(every - means, every))
         high = max(high, found.mean + beyond(means - none, none))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -60,25 +61,48 @@ def compute_agency(rows: pd.DataFrame, clusters: bool = True) -> dict[str, Any]:
     return result
 
 
-class AgencyStatistic(Statistic):
-    """A figure of the metric's result."""
-
-    columns = ("agentic", "gap", "cluster")
-
-    def result(self, sample: Sample) -> dict[str, Any]:
-        return sample.once("agency", lambda: compute_agency(sample.rows))
+def tabulate_agency(rows: pd.DataFrame) -> Mapping[str, list[tuple[Groups, Estimate]]]:
+    """Return {figure: its estimates by group} of the metric's result."""
+    result = compute_agency(rows)
+    ends, found = result["intervals"], defaultdict[str, list[tuple[Groups, Estimate]]](list)
+    for key in VARIANCES:
+        chance = result["chance"][key]
+        found[key].append(({}, counted(rows, result[key], ends[key], None if math.isnan(chance) else chance)))
+    found["p_value"] = [({"tested": tested}, counted(rows, p)) for tested, p in result["p_values"].items()]
+    found["sentences"] = [({}, counted(rows, result["n_sentences"]))]
+    found["gender_difference"] = [({}, counted(rows, result["gender_difference"], ends["gender_difference"]))]
+    for race, value in result["gender_difference_by_race"].items():
+        estimate = counted(rows[rows["race"] == race], value, ends["gender_difference_by_race"][race])
+        found["gender_difference"].append(({"race": race}, estimate))
+    for columns in PEOPLE:
+        for groups, some in by_group(rows, columns):
+            name = " ".join(groups.values())
+            found["gap"].append((groups, counted(some, result["groups"][name]["gap"], ends["groups"][name]["gap"])))
+            for key in ("agentic", "communal"):
+                found[key].append((groups, counted(some, result["groups"][name][key])))
+    for column, variance in result.get("variances", {}).items():
+        found["stratum_variance"].append(({"stratum": column}, counted(rows[rows[column] != ""], variance)))
+        for groups, some in by_group(rows, (column,)):
+            of_group = result["groups_of"][column][groups[column]]
+            found["stratum_gap"].append((groups, counted(some, of_group["gap"])))
+            found["gender_difference"].append((groups, counted(some, of_group["gender_difference"])))
+    return found
 
 
 @dataclass(frozen=True)
-class Variance(AgencyStatistic):
-    """The variance between the mean gaps of genders, races or both, or the mean of the three ("overall")."""
+class AgencyFigure(Statistic):
+    """A figure of the metric's result, by its key in results.json."""
 
     key: str
+    columns = ("agentic", "gap", "cluster")
 
-    def estimate(self, sample: Sample) -> Estimate:
-        result = self.result(sample)
-        value, chance = result[self.key], result["chance"][self.key]
-        return counted(sample.rows, value, result["intervals"][self.key], None if math.isnan(chance) else chance)
+    def estimates(self, sample: Sample) -> Iterable[tuple[Groups, Estimate]]:
+        return sample.once("agency", lambda: tabulate_agency(sample.rows))[self.key]
+
+
+@dataclass(frozen=True)
+class Variance(AgencyFigure):
+    """The variance between the mean gaps of genders, races or both, or the mean of the three ("overall")."""
 
     def difference(self, first: Sample, second: Sample) -> Difference | None:
         from evenhand.benchmarks.labe.paired_variances import variance_differences
@@ -88,37 +112,13 @@ class Variance(AgencyStatistic):
 
 
 @dataclass(frozen=True)
-class GenderDifference(AgencyStatistic):
-    """Male minus female mean gap, of all texts, of each race and within each stratum."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        result, rows = self.result(sample), sample.rows
-        intervals = result["intervals"]
-        yield {}, counted(rows, result["gender_difference"], intervals["gender_difference"])
-        for race, value in result["gender_difference_by_race"].items():
-            ends = intervals["gender_difference_by_race"][race]
-            yield {"race": race}, counted(rows[rows["race"] == race], value, ends)
-        for groups, of, chosen in _strata_figures(result, rows):
-            yield groups, counted(chosen, of["gender_difference"])
-
-
-@dataclass(frozen=True)
-class PeopleMean(AgencyStatistic, RowMean):
-    """Mean over the texts about each gender, race and both. key: "gap", "agentic" or "communal".
+class PeopleMean(AgencyFigure, RowMean):
+    """Mean over the texts about each gender, race and both.
 
     Runs are compared by the gap of all texts, and of each race and gender as far as a text's are known.
     """
 
-    key: str
     range = (-MOST, MOST)
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        result = self.result(sample)
-        for columns in PEOPLE:
-            for groups, rows in by_group(sample.rows, columns):
-                name = " ".join(groups.values())
-                ends = result["intervals"]["groups"][name]["gap"] if self.key == "gap" else ()
-                yield groups, counted(rows, result["groups"][name][self.key], ends)
 
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
         gaps = _gaps(sample)
@@ -129,50 +129,16 @@ class PeopleMean(AgencyStatistic, RowMean):
 
 
 @dataclass(frozen=True)
-class StratumGap(AgencyStatistic, RowMean):
+class StratumGap(AgencyFigure, RowMean):
     """Mean gap of the texts of each occupation, department, age and group of a file."""
 
     range = (-MOST, MOST)
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        for groups, of, rows in _strata_figures(self.result(sample), sample.rows):
-            yield groups, counted(rows, of["gap"])
 
     def values(self, sample: Sample) -> Iterator[tuple[Groups, pd.DataFrame]]:
         gaps = _gaps(sample)
         for column in STRATA:
             for groups, rows in by_group(sample.rows, (column,)):
                 yield groups, gaps.loc[rows.index]
-
-
-class StratumVariance(AgencyStatistic):
-    """The variance between the mean gaps of occupations, departments, ages or groups of a file."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        for column, variance in self.result(sample).get("variances", {}).items():
-            yield {"stratum": column}, counted(sample.rows[sample.rows[column] != ""], variance)
-
-
-class PValue(AgencyStatistic):
-    """That groups do not differ, by permutation: of each variance and of the gender difference."""
-
-    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
-        for tested, p in self.result(sample)["p_values"].items():
-            yield {"tested": tested}, counted(sample.rows, p)
-
-
-class SentenceCount(AgencyStatistic):
-    """Sentences that were read."""
-
-    def estimate(self, sample: Sample) -> Estimate:
-        return counted(sample.rows, self.result(sample)["n_sentences"])
-
-
-def _strata_figures(result: dict[str, Any], rows: pd.DataFrame) -> Iterator[tuple[Groups, Any, pd.DataFrame]]:
-    """Yield each stratum's group, the metric's figures of it and its rows."""
-    for column, figures in result.get("groups_of", {}).items():
-        for groups, some in by_group(rows, (column,)):
-            yield groups, figures[groups[column]], some
 
 
 def _gaps(sample: Sample) -> pd.DataFrame:
@@ -256,17 +222,18 @@ def _variance(key: str, name: str) -> Figure:
 
 FIGURES = (
     *(_variance(key, name) for key, name in VARIANCES.items()),
-    Figure("gender_difference", "gender difference", GenderDifference(), unit="points", best="zero", by=PARTS,
-           description="mean agency gap of texts about men minus that of texts about women"),
+    Figure("gender_difference", "gender difference", AgencyFigure("gender_difference"), unit="points", best="zero",
+           by=PARTS, description="mean agency gap of texts about men minus that of texts about women"),
     Figure("gap", "agency gap", PeopleMean("gap"), unit="points", best=None, exploratory=BY_TEXT_TYPE, by=PARTS,
            description="percent of agentic minus percent of communal sentences, mean over texts"),
     Figure("agentic", "agentic sentences", PeopleMean("agentic"), unit="percent", best=None, by=PARTS),
     Figure("communal", "communal sentences", PeopleMean("communal"), unit="percent", best=None, by=PARTS),
-    Figure("p_value", "p-value", PValue(), best=None, by=PARTS, digits=3),
-    Figure("stratum_gap", "agency gap by stratum", StratumGap(), unit="points", best=None, exploratory=((),), by=PARTS),
-    Figure("stratum_variance", "variance between strata", StratumVariance(), unit="squared points", best=None,
-           by=PARTS),
-    Figure("sentences", "sentences read", SentenceCount(), best=None, by=PARTS, digits=0),
+    Figure("p_value", "p-value", AgencyFigure("p_value"), best=None, by=PARTS, digits=3),
+    Figure("stratum_gap", "agency gap by stratum", StratumGap("stratum_gap"), unit="points", best=None,
+           exploratory=((),), by=PARTS),
+    Figure("stratum_variance", "variance between strata", AgencyFigure("stratum_variance"), unit="squared points",
+           best=None, by=PARTS),
+    Figure("sentences", "sentences read", AgencyFigure("sentences"), best=None, by=PARTS, digits=0),
     Figure("agentic_seen", "agentic sentences, as the classifier sees them", LabelFigure("seen"), unit="percent",
            best=None, by=BY_CLASSIFIER),
     Figure("agentic_corrected", "agentic sentences, corrected", LabelFigure("corrected"), unit="percent", best=None,

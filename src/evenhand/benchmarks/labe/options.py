@@ -1,9 +1,9 @@
-"""What labe alone is asked to do."""
+"""The options of labe."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT
 from evenhand.language_agency.sentences import SplitterName
@@ -15,12 +15,12 @@ OwnPrompts = Literal["strip", "keep"]
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Which column of a file of texts holds what.
+    """Which column of a file of texts holds what; None: no column does.
 
     group: the stratum, for instance department_name or profession. prompt: what the text's model was asked.
 
-    None: no column does. A name that differs from its default must be in the file. In place of a default, the column
-    that published files or the preprocessing have is read; without a race, a name or a group these are unknown.
+    A name that differs from its default must be in the file. In place of a default, the column that published files or
+    the preprocessing have is read; without a race, a name or a group these are unknown.
     """
 
     text: str = "text"
@@ -29,6 +29,10 @@ class TextColumns:
     name: str | None = "name"
     group: str | None = None
     prompt: str | None = "prompts"
+
+
+def _column(default: str | None, of: str) -> Any:
+    return option(default, f"column of --texts that holds {of}", metavar="NAME", needs="texts")
 
 
 @dataclass(frozen=True)
@@ -49,22 +53,18 @@ class LabeOptions:
     texts: str | None = option(
         None, "existing texts to score instead of a model's: CSV, JSONL, JSON or parquet, one a row", metavar="FILE"
     )
-    text_column: str = option("text", "of --texts: its column of texts", metavar="NAME", needs="texts")
-    gender_column: str = option("gender", "of --texts: its column of genders", metavar="NAME", needs="texts")
-    race_column: str | None = option("race", "of --texts: its column of races", metavar="NAME", needs="texts")
-    name_column: str | None = option("name", "of --texts: its column of people's names", metavar="NAME", needs="texts")
-    group_column: str | None = option(
-        None, "of --texts: its column of strata, for instance departments or professions", metavar="NAME", needs="texts"
-    )
-    prompt_column: str | None = option(
-        "prompts", "of --texts: its column of prompts, which the texts' model was asked", metavar="NAME", needs="texts"
-    )
+    text_column: str = _column("text", "the texts")
+    gender_column: str = _column("gender", "genders")
+    race_column: str | None = _column("race", "races")
+    name_column: str | None = _column("name", "people's names")
+    group_column: str | None = _column(None, "strata, for instance departments or professions")
+    prompt_column: str | None = _column("prompts", "the prompts that the texts' model was given")
     own_prompts: OwnPrompts | None = option(
         None,
-        "of --texts: strip a text's own prompt from its beginning (default), or keep it (as in the paper's Table 1)",
+        "whether a text's own prompt is removed from its beginning (default), or kept (as in the paper's Table 1)",
         needs="texts",
     )
-    preprocess: Preprocess = option("none", "of --texts: choose rows as the paper chose its own", needs="texts")
+    preprocess: Preprocess = option("none", "choose rows of --texts as the paper chose its own", needs="texts")
 
     @property
     def columns(self) -> TextColumns:

@@ -157,7 +157,7 @@ class Rewrite:
             self.agentic |= {sentence: agentic_probability(reply) for sentence, reply in zip(new, replies)}
 
     def _ask_for_edits(self) -> Conversation[list[Edit]]:
-        """The paper's way: one request with the text and a list of its sentences' labels."""
+        """Ask once, with the text and a list of its sentences' labels, as in the paper."""
         labels = ["agentic" if self.agentic[sentence] > 0.5 else "communal" for sentence in self.sentences]
         prompt = edits_prompt(self.text, labels)
         self.replies += yield [self._request(prompt, self.how.sampling.max_new_tokens + TOKENS_AROUND_EDITS)]
