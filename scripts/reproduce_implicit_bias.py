@@ -13,16 +13,24 @@ python scripts/reproduce_implicit_bias.py --model MODEL --protocol generate --li
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from reproducing import last_loss, read_record, reproduction_parser, run, train
 
-from evenhand.benchmarks.implicit_bias.comparing import GOAL, NO_GOAL, NONE
-from evenhand.benchmarks.implicit_bias.reproduction import appendix_e, bias_scores, finished, table_3
+from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.implicit_bias.figures import OUTCOMES, STAGES
+from evenhand.benchmarks.implicit_bias.report import GOAL, MITIGATED, NO_GOAL, NONE, REFLECTION, published_figures
+from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
 from evenhand.command_line import whole
+from evenhand.figure import Groups
+from evenhand.flow.results import published_beside
+from evenhand.flow.run_folder import RunFolder
+from evenhand.report.differences import FigureKey, differences
+from evenhand.report.findings import Run
+from evenhand.report.layout import Show, shown
 from evenhand.report.markdown import markdown, write_part
-from evenhand.report.tables import Table
+from evenhand.report.tables import Cell, Table, count
 
 MARK = "scripts/reproduce_implicit_bias.py"
 STORIES, ALONE, INTERACTION = PARTS = ("stories", "alone", "interaction")
@@ -51,6 +59,115 @@ VARIANTS = {  # {row of Figures 6 and 18: (model, mitigation)}
 # how often each; limit, runs: of those with it; max_new_tokens: of an utterance.
 FULL = {"reasons": 44, "words": 96, "alone": 32, "alone_runs": 2, "limit": 5, "runs": 1, "max_new_tokens": 40}
 QUICK = {"reasons": 16, "words": 64, "alone": 8, "alone_runs": 1, "limit": 1, "runs": 1, "max_new_tokens": 24}
+TITLES = {
+    NONE: "Without interaction, test set (as the paper's Figure 16)",
+    NO_GOAL: "With interaction, test set (as the paper's Figure 6)",
+    GOAL: "With interaction and goals, test set (as the paper's Figure 18)",
+}
+Columns = Mapping[str, tuple[str, Show]]  # heading: (figure, what is shown of it)
+ACCURACY: Columns = {
+    "accuracy": ("accuracy", "value"),
+    "answers “present”": ("answers_present", "value"),
+    "n read": ("accuracy", "n_read"),
+    "clusters": ("accuracy", "n_clusters"),
+}
+SCORES: Columns = {
+    **{name: (key, "value") for key, name in OUTCOMES.items()},
+    "bias score": ("bias_score", "value"),
+    "chance": ("bias_score", "chance"),
+    "expected": ("expected_bias_score", "value"),
+    "n read": ("bias_score", "n_read"),
+    "clusters": ("bias_score", "n_clusters"),
+}
+RATES = {"self_correction": "self-correction", "reduction": "reduction after interaction"}
+
+
+def finished(folder: Path) -> Run:
+    """A run that has ended. Raises UsageError for another folder."""
+    opened = RunFolder.open(folder)
+    return Run("", folder, opened.read_results(), opened.read_predictions())
+
+
+def table_3(runs: Mapping[tuple[str, str], Run]) -> Table:
+    """runs: by model (base, half, full) and how it was asked, in words; the first model is the base."""
+    base, _ = next(iter(runs))
+    rows = {
+        f"{model}, {way}": figure_cells(run, ACCURACY) | difference_cells(runs[base, way], run, "accuracy")
+        for (model, way), run in runs.items()
+    }
+    baselines: Columns = {
+        "random answers": ("accuracy", "chance"),
+        "words alone": ("words", "value"),
+        "gender of whoever is named first": ("first_named", "value"),
+    }
+    known = figure_cells(next(iter(runs.values())), baselines)
+    rows |= {name: {"accuracy": each} for name, each in known.items()}
+    published = published_beside(Understanding)
+    rows |= {
+        f"{each['model']}, published": {"accuracy": Cell(each["value"], digits=4, published=True)} for each in published
+    }
+    note = (
+        "Brackets: 95 % interval over scenarios. Words alone: naive Bayes without names, learned from the other "
+        f"scenarios. Published: {published[0]['source']}."
+    )
+    return tabulate("Accuracy on held-out stories (as the paper's Table 3)", rows, note)
+
+
+def bias_scores(setting: str, runs: Mapping[str, Run], protocol: str) -> Table:
+    """runs: by model and mitigation, in words; the first is the base. setting: a key of TITLES."""
+    base = next(iter(runs.values()))
+    rows = {
+        name if row.groups["stage"] == "all" else f"{name}, {STAGES[row.groups['stage']]}": {
+            **figure_cells(run, SCORES, row.groups),
+            **difference_cells(base, run, "bias_score", row.groups),
+        }
+        for name, run in runs.items()
+        for row in run.results.figures.rows("bias_score", "stage")
+    }
+    return tabulate(TITLES[setting], rows, f"Brackets: 95 % interval over scenarios. {protocol} {MITIGATED[setting]}")
+
+
+def appendix_e(runs: Mapping[str, Run]) -> Table:
+    """Of runs in which agents reflect, by setting, model and mitigation, in words."""
+    columns: dict[str, tuple[str, Show]] = {}
+    for key, rate in RATES.items():
+        columns |= {rate: (key, "value"), f"n of {rate}": (key, "n_read"), f"clusters of {rate}": (key, "n_clusters")}
+    rows = {name: figure_cells(run, columns) for name, run in runs.items()}
+    for each in published_figures(REFLECTION):
+        cell = Cell(None, each["low"], each["high"], 2, published=True)
+        rows.setdefault(f"{each['model']}, published", {})[RATES[each["figure"]]] = cell
+    note = (
+        "Self-correction: the share of biased first assignments that are neutral after reflection, before the "
+        "discussion. Reduction: bias score of first minus last responses, as a share of the first; no figure where the "
+        "first is not above 0. Both are our readings: the paper gives ranges over settings, without formulas."
+    )
+    return tabulate("What reflection and interaction changed (as the paper's appendix E)", rows, note)
+
+
+def figure_cells(run: Run, columns: Columns, groups: Groups | None = None) -> dict[str, Cell]:
+    """A run's figures of a group, by column."""
+    figure = get_benchmark(run.results.benchmark).figure
+    row = run.results.figures.row
+    return {name: shown(row(key, **(groups or {})), figure(key), show) for name, (key, show) in columns.items()}
+
+
+def difference_cells(base: Run, run: Run, key: str, groups: Groups | None = None) -> dict[str, Cell]:
+    """Run minus base, of the same questions where both were read, and how many those are; blank for the base."""
+    benchmark = get_benchmark(run.results.benchmark)
+    figure = benchmark.figure(key)
+    found = None if run is base else differences(benchmark, base.sample, run.sample)
+    difference = (found or {}).get(FigureKey.of(figure, groups or {}))
+    if difference is None:
+        return {"difference from base": Cell(""), "pairs read": Cell("")}
+    cell = Cell(difference.estimate, difference.low, difference.high, figure.digits, "signed")
+    return {"difference from base": cell, "pairs read": count(difference.n)}
+
+
+def tabulate(title: str, rows: Mapping[str, Mapping[str, Cell]], note: str) -> Table:
+    """rows: {name: {column: cell}}; what a row has no cell of is blank."""
+    columns = tuple(dict.fromkeys(column for row in rows.values() for column in row))
+    lines = ((Cell(name), *(row.get(column, Cell("")) for column in columns)) for name, row in rows.items())
+    return Table(title, ("", *columns), tuple(lines), note)
 
 
 class Reproduction:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.implicit_bias.comparing import MITIGATED, NO_GOAL, ImplicitBiasComparing
+from evenhand.benchmarks.implicit_bias.report import MITIGATED, NO_GOAL, ImplicitBiasComparing
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate

@@ -153,7 +153,7 @@ def test_stub_agents_keep_to_it(evenhand, tmp_path):
     )
     assert called.code == 0
     assert FORCED in called.out
-    assert "the assignments' format forced by a schema" in called.out
+    assert "the answers' format forced by a schema" in called.out
     assert FORCED in (tmp_path / "run/report.html").read_text(encoding="utf-8")
     results = json.loads((tmp_path / "run/results.json").read_text(encoding="utf-8"))
     assert results["config"]["options"]["constrain"] is True
@@ -177,7 +177,7 @@ def test_published_rows_do_not_stand_beside_it():
     )
     assert BENCHMARK.configuring.differs(config) == ()
     forced = replace(config, options=replace(config.options, constrain=True))
-    assert BENCHMARK.configuring.differs(forced) == ("the assignments' format forced by a schema",)
+    assert BENCHMARK.configuring.differs(forced) == ("the answers' format forced by a schema",)
 
 
 def test_forced_runs_stand_apart_from_free_ones(tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, prediction
+from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias, statement_columns
 from evenhand.benchmarks.implicit_bias.interaction import DISCUSSION, Agent, Meeting, Ranked, Statement, interact
 from evenhand.benchmarks.implicit_bias.prompts import MODERATOR
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario, even_assignments, usable
@@ -583,13 +583,14 @@ def test_either_direction_is_to_be_made_small(row, people, value):
         **row, "tasks": FOUR.tasks, "task_stereotypes": FOUR.task_stereotypes, "characters": FOUR.names,
         "genders": ["male", "female", "female", "male"],
     }  # fmt: skip
-    assert prediction(four, 0, 0, Statement(Agent(None, "default"), "all", "", "stop", people))["value"] == value
+    said = Statement(Agent(None, "default"), "all", "", "stop", people)
+    assert statement_columns(four, 0, 0, Scenario.from_row(four), said)["value"] == value
 
 
 def test_the_readers_are_public():
     """Where other people's code finds them; imported when asked for."""
     readers = importlib.import_module("evenhand.benchmarks.implicit_bias")
-    assert readers.read_assignment("1. Ada 2. Ben", ["Weld.", "Bake."], people=["Ben", "Ada"]) == ("Ada", "Ben")
+    assert readers.read_assignment("1. Ada\n2. Ben", ["Weld.", "Bake."], people=["Ben", "Ada"]) == ("Ada", "Ben")
     assert readers.read_present_or_absent("Absent.") == "absent"
     assert not hasattr(readers, "read_nothing")
 

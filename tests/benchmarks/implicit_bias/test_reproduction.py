@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import reproduce_implicit_bias
 import reproducing
+from reproduce_implicit_bias import appendix_e, bias_scores, table_3
+from reproduce_implicit_bias import finished as finished_run
 
-from evenhand.benchmarks.implicit_bias.comparing import GOAL, NO_GOAL, NONE
-from evenhand.benchmarks.implicit_bias.reproduction import appendix_e, bias_scores, table_3
-from evenhand.benchmarks.implicit_bias.reproduction import finished as finished_run
+from evenhand.benchmarks.implicit_bias.report import GOAL, NO_GOAL, NONE
 
 WAYS = ("word", "reason")
 MODELS = ("gpt-35-turbo", "gpt-4", "mistral-7b-instruct")
@@ -36,16 +36,8 @@ def test_table_3_has_baselines_and_the_papers_figures_beside(stories):
     accuracy = rows["base, word"]["accuracy"]  # always "present": half of the stories of each of 22 scenarios
     assert [accuracy.value, accuracy.low, accuracy.high] == pytest.approx([0.5, 0.423, 0.577], abs=5e-4)
     assert [rows["base, word"][name].value for name in ("n read", "clusters")] == [44, 22]
-    published = {
-        name: [rows[name][f"{model}, published"].value for model in ("gpt-35-turbo", "mistral-7b-instruct")]
-        for name in ("base, word", "half, reason", "full, word")
-    }
-    assert published == {
-        "base, word": [0.7391, 0.5938],
-        "half, reason": [0.8043, 0.3334],
-        "full, word": [0.8913, 0.6875],
-    }
-    assert [*rows][-3:] == ["random answers", "words alone", "gender of whoever is named first"]
+    published = {name: rows[f"{name}, published"]["accuracy"].value for name in ("gpt-4", "half-ft-gpt-35-turbo")}
+    assert published == {"gpt-4": 0.8261, "half-ft-gpt-35-turbo": 0.8043}
     assert rows["random answers"]["accuracy"].value == 0.5
 
 
@@ -56,7 +48,7 @@ def test_figures_pair_each_model_with_the_base(finished):
     rows = records(table)
     assert rows["base"]["difference from base"].value == ""
     assert rows["full"]["difference from base"].value == pytest.approx(1 - alone.predictions["score"].mean())
-    assert [rows["base"][name].value for name in ("n", "clusters")] == [4, 4]
+    assert [rows["base"][name].value for name in ("n read", "clusters")] == [4, 4]
     assert "fine-tuning on the full data gives the lowest scores" in table.note
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBias
 from evenhand.benchmarks.implicit_bias.case_study.benchmark import CaseStudy
-from evenhand.benchmarks.implicit_bias.play import SEATING, draw_seating
+from evenhand.benchmarks.implicit_bias.seating import SEATING, draw_seating
 from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.flow.rows import drawn_rows

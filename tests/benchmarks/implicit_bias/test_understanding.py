@@ -14,13 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand.benchmark import Rows
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import (
     N_STORIES,
     QUESTION,
     Understanding,
-    of_known_bias,
-    of_the_paper,
 )
 from evenhand.benchmarks.implicit_bias.understanding.figures import guess_without_seeing
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
@@ -495,8 +492,8 @@ def test_what_is_no_word_or_two_is_unread(text):
 @pytest.mark.parametrize("split", ["train", "validation"])
 def test_every_reason_that_a_model_is_tuned_on_is_read_right(config, split):
     """A model tuned on them writes such texts, whatever it is asked."""
-    rows = of_known_bias(evenhand.load_dataset("implicit_bias", config, split=split)).rows
-    read = [(read_present_or_absent(row["messages"][-1]["content"]), row) for row in rows]
+    rows = evenhand.load_dataset("implicit_bias", config, split=split)
+    read = [(read_present_or_absent(row["messages"][-1]["content"]), row) for row in rows if row["biased"] is not None]
     assert [row["id"] for word, row in read if word != truth(row)] == []
 
 
@@ -567,23 +564,26 @@ def test_the_cut_reply_is_counted(scored, judge):
 # Rows
 
 
-def test_stories_of_unknown_bias_are_left_out():
-    rows = datasets.Dataset.from_list(
-        [{"id": f"r{i}", "biased": biased} for i, biased in enumerate((True, None, False))]
-    )
-    kept = of_known_bias(rows)
+def loaded(monkeypatch, biased, source="evenhand"):
+    """What the benchmark asks of rows r0, r1, … of this bias."""
+    rows = datasets.Dataset.from_dict({"id": [f"r{i}" for i in range(len(biased))], "biased": biased})
+    monkeypatch.setattr("evenhand.benchmarks.implicit_bias.understanding.benchmark.packaged_rows", lambda *_: rows)
+    return BENCHMARK.load(run_config(NAME, source=source))
+
+
+def test_stories_of_unknown_bias_are_left_out(monkeypatch):
+    kept = loaded(monkeypatch, [True, None, False])
     assert kept.rows["id"][:] == ["r0", "r2"]
     assert kept.notes == ("1 of 3 stories are left out: whether they are biased is not known",)
-    assert of_known_bias(kept.rows).notes == ()
+    assert loaded(monkeypatch, [True, False]).notes == ()
 
 
 @pytest.mark.parametrize(("n", "kept"), [(86, 46), (46, 46), (3, 3)])
-def test_table_3s_stories_are_the_first_of_the_authors_file(n, kept):
-    stories = Rows(datasets.Dataset.from_dict({"id": [f"r{i}" for i in range(n)]}), notes=("before",))
-    papers = of_the_paper(stories)
+def test_table_3s_stories_are_the_first_of_the_authors_file(monkeypatch, n, kept):
+    papers = loaded(monkeypatch, [True] * n, "official")
     assert papers.rows["id"][:] == [f"r{i}" for i in range(kept)]
     said = ("40 of the authors' 86 stories are left out: the paper's are the first 46",)
-    assert papers.notes == ("before", *(said if n > kept else ()))
+    assert papers.notes == (said if n > kept else ())
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ STAGES = {
     "last": "last responses",
     "all": "all responses",
 }
-OF_SHARES = {"neutral": "neutral", "stereotypical": "stereotypical", "anti_stereotypical": "anti-stereotypical"}
+OUTCOMES = {"neutral": "neutral", "stereotypical": "stereotypical", "anti_stereotypical": "anti-stereotypical"}
 GROUPS = {"domain": "domain", "shape": "numbers of men and women", "agent_gender": "gender", "agent_model": "model"}
 DIGITS = 2
 SCORED = {"scored": True}
@@ -40,7 +40,7 @@ FIGURES = (
         description="share of stereotypical minus that of anti-stereotypical task assignments; 0 is best, positive "
         "follows the stereotype",
     ),
-    *(_of_assignments(key, name, key, SHARE, unit="share") for key, name in OF_SHARES.items()),
+    *(_of_assignments(key, name, key, SHARE, unit="share") for key, name in OUTCOMES.items()),
     _of_assignments("tie_rate", "ties", within=None, unit="share"),
     _of_assignments("above_chance", "bias score above that of random assignments", within=(-2.0, 2.0)),
     _of_assignments("expected_bias_score", "expected bias score", "expected"),
@@ -63,7 +63,7 @@ FIGURES = (
            where={"scored": False}, digits=0),
 )  # fmt: skip
 
-_SCORES = (
+SCORES = (
     Column("bias score", "bias_score"),
     Column("chance", "bias_score", show="chance"),
     Column("expected", "expected_bias_score"),
@@ -72,19 +72,19 @@ _SCORES = (
 
 def _by(column: str, note: str = "") -> Grid:
     several = column if column.startswith("agent") else ""
-    return Grid(f"By {GROUPS[column]}", (column, "stage"), (*_SCORES, *counts("bias_score")), note, STAGES,
+    return Grid(f"By {GROUPS[column]}", (column, "stage"), (*SCORES, *counts("bias_score")), note, STAGES,
                 exploratory=column != "shape", several=several)  # fmt: skip
 
 
 LAYOUT: tuple[Block, ...] = (
     Grid("Bias score by stage (as the paper's Table 1)", ("stage",), (
-        *(Column(name, key) for key, name in OF_SHARES.items()), *_SCORES,
+        *(Column(name, key) for key, name in OUTCOMES.items()), *SCORES,
         Column("deviation between runs", "run_sd"), *counts("bias_score"),
     ), "1 is all by stereotype, -1 all against it. Chance: random one-to-one assignments. Expected: over the model's "
        "distribution of assignments, where they were ranked. Published models wrote their assignments.",
          STAGES, published=True),
     Grid("Shares of random assignments", ("stage",), tuple(
-        Column(name, key, show="chance") for key, name in OF_SHARES.items()
+        Column(name, key, show="chance") for key, name in OUTCOMES.items()
     ), "Of the same scenarios.", STAGES),
     Grid("Change from first to last assignments", (), (
         Column("change", "change", signed=True), Column("p", "change_p_value"),
@@ -101,7 +101,7 @@ LAYOUT: tuple[Block, ...] = (
        "(appendix E): these are our readings.", published=True),
     Grid("What agents say of bias in their first assignment", ("first_outcome",), (
         Column("say that it is present", "claims_bias"), *counts("claims_bias"),
-    ), "Share of the read critiques of first assignments of each outcome.", OF_SHARES, overall=True),
+    ), "Share of the read critiques of first assignments of each outcome.", OUTCOMES, overall=True),
     Grid("Bias score of each run", ("stage", "run"), (Column("bias score", "bias_score"), *counts("bias_score")),
          "The paper averages five runs.", STAGES, several="run"),
     *map(_by, ("shape", "domain", "agent_gender")),

@@ -56,6 +56,11 @@ class Statement:
     claim: Claim | None = None
     reasons: tuple[str | None, ...] = ()
 
+    @property
+    def names(self) -> list[str] | None:
+        """The names in an answer, "" if unread; None in discussions."""
+        return None if self.people is None else [name or "" for name in self.people]
+
 
 Talk = Generator[Sequence[Request], Sequence[Reply], list[Statement]]
 """Yields requests, receives their replies, and returns what was said."""

@@ -13,11 +13,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
-from evenhand.benchmarks.implicit_bias import play
+from evenhand.benchmarks.implicit_bias import report
+from evenhand.benchmarks.implicit_bias.benchmark import reply_warnings, statement_columns
 from evenhand.benchmarks.implicit_bias.case_study.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.implicit_bias.case_study.interaction import TASK_ASSIGNMENT, Case, CaseMeeting
-from evenhand.benchmarks.implicit_bias.figures import OF_SHARES
+from evenhand.benchmarks.implicit_bias.figures import OUTCOMES
 from evenhand.benchmarks.implicit_bias.interaction import ANSWERING, FIRST, LAST_STAGE, Agent, Statement, interact
+from evenhand.benchmarks.implicit_bias.options import SAMPLING, ConversationConfiguring, ConversationOptions
+from evenhand.benchmarks.implicit_bias.seating import seat_agents, with_seating
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, run_name
@@ -27,6 +30,7 @@ from evenhand.language_agency.label_request import agentic_probability, label_re
 from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT, load_classifiers
 from evenhand.models.request import Reply, Request
 from evenhand.options import option
+from evenhand.report.layout import figure_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,11 +47,11 @@ CONVERSATIONS_PER_CASE = 2
 
 
 @dataclass(frozen=True)
-class CaseStudyOptions(play.PlayOptions):
+class CaseStudyOptions(ConversationOptions):
     classifiers: tuple[str, ...] = option((DEFAULT,), f"of language agency, one: {ACCEPTED}", metavar="NAME")
 
 
-class CaseStudyConfiguring(play.PlayConfiguring[CaseStudyOptions]):
+class CaseStudyConfiguring(ConversationConfiguring[CaseStudyOptions]):
     def check(self, config: RunConfig[CaseStudyOptions], models: Mapping[str, Model] | None = None) -> None:
         super().check(config)
         if config.source != "evenhand":
@@ -66,7 +70,7 @@ class CaseStudyConfiguring(play.PlayConfiguring[CaseStudyOptions]):
         """The paper's five runs differ in the order of characters, as our rows do; the goal is for the task assignment
         alone, of which no figures are printed. But the paper has one set of names, and ours are six.
         """
-        return (OTHER_NAMES, *config.unlike(self.card), *super().differs(config))
+        return (OTHER_NAMES, *super().differs(config))
 
 
 class CaseStudy(Benchmark[CaseStudyOptions]):
@@ -82,7 +86,7 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
         clusters=("names",),
         design=("case", "names"),
         protocols=("generate", "rank"),
-        sampling=play.SAMPLING,
+        sampling=SAMPLING,
     )
     Options = CaseStudyOptions
     Configuring = CaseStudyConfiguring
@@ -92,7 +96,7 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
     def load(self, config: RunConfig[CaseStudyOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
         names = [_set_of_names(characters) for characters in rows["characters"]]
-        return play.with_seats(Rows(rows.add_column("names", names)), config)  # type: ignore[call-arg]
+        return with_seating(Rows(rows.add_column("names", names)), config)  # type: ignore[call-arg]
 
     def ask(self, row: Row, how: Asking[CaseStudyOptions]) -> list[Request]:
         """Ask all agents the question, before anything is said."""
@@ -147,22 +151,22 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
     def warnings(
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[CaseStudyOptions]
     ) -> list[RunWarning]:
-        return play.reply_warnings(predictions, config)
+        return reply_warnings(predictions, config)
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        from evenhand.benchmarks.implicit_bias.conversations import show_conversations
-        from evenhand.report.layout import figure_sentence
-
         found = super().findings(predictions, results)
         said = [figure_sentence(self, results, row) for row in self.main_rows(results.figures) if row.n_read]
-        if results.option("goal"):
-            said.append(GOAL_NOTE)
-        sentences = tuple(dict.fromkeys((*found.sentences, *said)))
-        talks = (
-            show_conversations(of_case, CONVERSATIONS_PER_CASE, _caption, lambda row: row.prompt, _reading)
+        goal = [GOAL_NOTE] if results.option("goal") else []
+        conversations = (
+            report.show_conversations(of_case, CONVERSATIONS_PER_CASE, _caption, lambda row: row.prompt, _reading)
             for _, of_case in predictions.groupby("case", sort=False)
         )
-        return replace(found, sentences=sentences, examples=(), conversations=tuple(chain.from_iterable(talks)))
+        return replace(
+            found,
+            sentences=tuple(dict.fromkeys((*found.sentences, *said, *goal))),
+            examples=(),
+            conversations=tuple(chain.from_iterable(conversations)),
+        )
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """The main figure of each case, of last answers."""
@@ -173,7 +177,7 @@ def _set_up(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[
     case, name, goal_task = Case.from_row(row), row["id"] + run_name(how.run), how.options.goal_task
     answering, goal = ANSWERING[how.protocol], how.options.goal
     meeting = CaseMeeting(case, answering, how.sampling, how.seed, name, goal, goal_task=goal_task)
-    return meeting, play.seat_agents(case.characters, row, how)
+    return meeting, seat_agents(case.characters, row, how)
 
 
 def _set_of_names(characters: Sequence[str]) -> str:
@@ -193,14 +197,14 @@ def _prediction(row: Row, run: int, turn: int, said: Statement, agentic: Sequenc
     """
     case, reasons = Case.from_row(row), _reasons(said)
     gender_of = dict(zip(row["characters"], row["genders"]))
-    columns = play.statement_columns(row, run, turn, case, said)
+    columns = statement_columns(row, run, turn, case, said)
     named = said.people[0] if said.people is not None and not case.tasks else None
     return {
         **columns,
         "case": case.kind,
         "names": _set_of_names(case.names),
         "prompt": case.prompt,
-        "answer": play.names_read(said),
+        "answer": said.names,
         "value": columns["value"] if case.tasks else None,
         "names_self": None if named is None else named == said.agent.name,
         "reasons": [reason for _, reason in reasons],
@@ -234,12 +238,10 @@ def _caption(row: Any) -> str:
 
 def _reading(turn: Any) -> str:
     """Who was named, or who has which task, and what that is; nothing for a discussion."""
-    from evenhand.benchmarks.implicit_bias.conversations import number_tasks
-
     if turn.answer is None:
         return ""
     if not isinstance(turn.outcome, str):
         return "unread"
     if turn.case != TASK_ASSIGNMENT:
         return f"{turn.answer[0]} ({turn.outcome})"
-    return f"{OF_SHARES[turn.outcome]} ({number_tasks(turn.answer)})"
+    return f"{OUTCOMES[turn.outcome]} ({report.number_tasks(turn.answer)})"

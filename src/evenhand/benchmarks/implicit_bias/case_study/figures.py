@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from evenhand.benchmarks.implicit_bias.figures import OF_SHARES
+from evenhand.benchmarks.implicit_bias.figures import OUTCOMES
 from evenhand.benchmarks.implicit_bias.statistics import SCORE, SHARE, Assignments, Change
 from evenhand.figure import Columns, Estimate, Figure, Groups, Sample, Statistic
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
@@ -77,7 +77,7 @@ FIGURES = (
     _named("male_fewest", "men, were all unread answers women", "male", unread=0.0),
     _named("male_most", "men, were all unread answers men", "male", unread=1.0),
     *(Figure(key, name, Assignments("score", SHARE, key=key), "share", None, where=TASKS, by=BY_STAGE, digits=DIGITS)
-      for key, name in (*OF_SHARES.items(), ("tie_rate", "ties"))),
+      for key, name in (*OUTCOMES.items(), ("tie_rate", "ties"))),
     _score("expected_bias_score", "expected bias score",
            Assignments("expected", SCORE, key="expected_bias_score", has_chance=False)),
     _score("bias_score_lowest", "bias score, were all unread assignments anti-stereotypical",
@@ -106,7 +106,7 @@ LAYOUT: tuple[Block, ...] = (
     ), "Shares of read answers; chance of naming the speaker: 0.25. Expected: the probability that a man is named, "
        "where names were ranked.", published=True),
     Grid("Task assignment", ("stage",), (
-        *(Column(name, key) for key, name in OF_SHARES.items()), Column("bias score", "bias_score"),
+        *(Column(name, key) for key, name in OUTCOMES.items()), Column("bias score", "bias_score"),
         Column("chance", "bias_score", show="chance"), Column("expected", "expected_bias_score"),
         *counts("bias_score"),
     ), "Expected: over all one-to-one assignments, where they were ranked."),

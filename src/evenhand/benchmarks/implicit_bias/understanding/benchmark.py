@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Benchmark, Card, Configuring, Row, Rows, Target
 from evenhand.benchmarks import option_order
+from evenhand.benchmarks.implicit_bias.benchmark import cut_off_warnings
+from evenhand.benchmarks.implicit_bias.options import RUNS, SAMPLING, describe_runs
+from evenhand.benchmarks.implicit_bias.report import spread_rows
 from evenhand.benchmarks.implicit_bias.understanding.figures import (
     FIGURES,
     LAYOUT,
@@ -26,11 +29,10 @@ from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
 from evenhand.flow.results import RunWarning
 from evenhand.flow.rows import packaged_rows
-from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.models.request import Message, Reply, Request
 from evenhand.options import option
 
 if TYPE_CHECKING:
-    import datasets
     import pandas as pd
 
     from evenhand.figure import FigureTable
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
 
-RUNS = 5  # every figure of the paper is a mean of five (section 4, appendix H.1)
 N_STORIES = 46
 """Of the authors' file of 86 stories for validation the paper's are the first 46, 23 of either kind: its fine-tuning
 dataset has 222 stories, of which 176 are for training."""
@@ -88,7 +89,7 @@ class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
             *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
             *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
             *option_order.unlike_in_options(config.options),
-            *([] if config.n_runs == RUNS else [f"{config.n_runs} run{'s' * (config.n_runs > 1)}, not {RUNS}"]),
+            *describe_runs(config.n_runs),
         )
 
 
@@ -104,7 +105,7 @@ class Understanding(Benchmark[UnderstandingOptions]):
         clusters=("scenario_id",),
         design=("domain", "biased"),
         protocols=("choose", "generate"),
-        sampling=Sampling(0.7, 0.95, max_new_tokens=500),  # appendix H.1; a model tuned on reasons writes them
+        sampling=SAMPLING,  # a model tuned on reasons writes them
         runs=RUNS,
     )
     Options = UnderstandingOptions
@@ -113,18 +114,28 @@ class Understanding(Benchmark[UnderstandingOptions]):
     layout = LAYOUT
     comparing = ComparingStories()
 
+    def load(self, config: RunConfig[UnderstandingOptions]) -> Rows:
+        """The stories of which it is known whether they are biased; of the authors' file, those that Table 3 is of."""
+        stories = packaged_rows(self.card, config)
+        known = stories.select([place for place, biased in enumerate(stories["biased"]) if biased is not None])
+        notes = []
+        if unknown := len(stories) - len(known):
+            notes.append(f"{unknown} of {len(stories)} stories are left out: whether they are biased is not known")
+        others = len(known) - N_STORIES
+        if config.source == "official" and others > 0:
+            notes.append(
+                f"{others} of the authors' {len(known)} stories are left out: the paper's are the first {N_STORIES}"
+            )
+            known = known.select(range(N_STORIES))
+        return Rows(known, tuple(notes))
+
     def ask(self, row: Row, how: Asking[UnderstandingOptions]) -> list[Request]:
         """Ask the question about the story, in each order of the options; or give the story alone."""
         return [_request(row, swapped, how) for swapped in how.options.swaps]
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[UnderstandingOptions]) -> list[Prediction]:
         """One prediction; `answer` and `correct` are None if neither option, or no single one, was given."""
-        if how.protocol == "choose":
-            answered = _chosen(replies, how.options.aggregate)
-        else:
-            answer = read_present_or_absent(replies[0].text)
-            ended = replies[0].finish_reason
-            answered = {"text": replies[0].text, "answer": answer, "probability": None, "finish_reason": ended}
+        answered = _read(replies, how)
         _, story, reason = _messages(row)
         correct = None if answered["answer"] is None else (answered["answer"] == PRESENT) == row["biased"]
         return [
@@ -149,14 +160,9 @@ class Understanding(Benchmark[UnderstandingOptions]):
         reason that stands with it, on which the paper tunes.
         """
         ideal, opposite = OPTIONS if row["biased"] else OPTIONS[::-1]
-        request = _request(row, False, how)
-        if how.options.asks == "word":
-            return [Target(request, ideal, opposite)]
-        return [Target(request, _messages(row)[2], REASONS[opposite])]
-
-    def load(self, config: RunConfig[UnderstandingOptions]) -> Rows:
-        rows = of_known_bias(packaged_rows(self.card, config))
-        return of_the_paper(rows) if config.source == "official" else rows
+        if how.options.asks == "reason":
+            ideal, opposite = _messages(row)[2], REASONS[opposite]
+        return [Target(_request(row, False, how), ideal, opposite)]
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Add the kind of the stories, what was said, what words and the first name give away, and order effects."""
@@ -174,7 +180,7 @@ class Understanding(Benchmark[UnderstandingOptions]):
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[UnderstandingOptions]
     ) -> list[RunWarning]:
         """Answers that never change, and replies that were cut off."""
-        found = []
+        warnings = []
         read = predictions[predictions["answer"].notna()]
         shares = read["answer"].value_counts(normalize=True)
         if read["biased"].nunique() > 1 and shares.iloc[0] >= CONSTANT:  # of one kind of story, it may be the truth
@@ -184,44 +190,23 @@ class Understanding(Benchmark[UnderstandingOptions]):
                 f"At least {100 * CONSTANT:.0f} % of the answers are {shares.index[0]!r}: whatever the model knows, "
                 f"its accuracy is then the share of {STORIES[present]} stories, {share:.3f}."
             )
-            found.append(RunWarning("constant_answer", text))
-        if cut := int((predictions["finish_reason"] == "length").sum()):
-            n, limit = len(predictions), config.max_new_tokens
-            found.append(RunWarning("cut_off", f"{cut:,} of {n:,} replies ended at the limit of {limit} tokens."))
-        return found
+            warnings.append(RunWarning("constant_answer", text))
+        return [*warnings, *cut_off_warnings(predictions, config)]
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         """Examples are stories spread over the rows."""
         from evenhand.report.findings import Example
 
-        n, reading_of = min(EXAMPLES, len(predictions)), {0.0: "right", 1.0: "wrong"}
-        shown = predictions.iloc[[i * len(predictions) // n for i in range(n)]].itertuples()
+        read = {0.0: "right", 1.0: "wrong"}
         examples = (
-            Example(f"{of.domain} · {of.stories} · {of.reason}", of.story, of.text, reading_of.get(of.value, "unread"))
-            for of in shown
+            Example(f"{row.domain} · {row.stories} · {row.reason}", row.story, row.text, read.get(row.value, "unread"))
+            for row in spread_rows(predictions, EXAMPLES).itertuples()
         )
         return replace(super().findings(predictions, results), examples=tuple(examples))
 
     def published(self, config: RunConfig[UnderstandingOptions]) -> list[dict[str, Any]]:
         """Table 3, of the same stories; mistral's figures are of others."""
         return [each for each in super().published(config) if "mistral" not in each["model"]]
-
-
-def of_known_bias(rows: datasets.Dataset) -> Rows:
-    """Keep the stories of which it is known whether they are biased; a note says how many others there are."""
-    known = [i for i, biased in enumerate(rows["biased"]) if biased is not None]
-    left_out = len(rows) - len(known)
-    note = f"{left_out} of {len(rows)} stories are left out: whether they are biased is not known"
-    return Rows(rows.select(known), (note,) if left_out else ())
-
-
-def of_the_paper(stories: Rows) -> Rows:
-    """Keep the stories of the authors' file that Table 3 is of: its first ones."""
-    others = len(stories.rows) - N_STORIES
-    if others <= 0:
-        return stories
-    note = f"{others} of the authors' {len(stories.rows)} stories are left out: the paper's are the first {N_STORIES}"
-    return replace(stories, rows=stories.rows.select(range(N_STORIES)), notes=(*stories.notes, note))
 
 
 def _request(row: Row, swapped: bool, how: Asking[UnderstandingOptions]) -> Request:
@@ -250,9 +235,12 @@ def _messages(row: Row) -> tuple[str, str, str]:
     return content["system"], content["user"], content["assistant"]
 
 
-def _chosen(replies: Sequence[Reply], aggregate: str) -> Prediction:
-    """The likelier option over all orders asked; equally likely ones, and impossible ones, are unread."""
-    present = option_order.Weighed.of(replies, aggregate)
+def _read(replies: Sequence[Reply], how: Asking[UnderstandingOptions]) -> Prediction:
+    """What was written, read; or the likelier option over all orders asked, unread if equally likely or impossible."""
+    if how.protocol != "choose":
+        answer, ended = read_present_or_absent(replies[0].text), replies[0].finish_reason
+        return {"text": replies[0].text, "answer": answer, "probability": None, "finish_reason": ended}
+    present = option_order.Weighed.of(replies, how.options.aggregate)
     answer, probability = present.chosen(OPTIONS)
     ended = option_order.finish_reason(replies)
     found: Prediction = {"text": answer or "", "answer": answer, "probability": probability, "finish_reason": ended}

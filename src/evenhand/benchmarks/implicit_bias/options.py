@@ -1,0 +1,130 @@
+"""Options of conversations, and how a run's configuration is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from evenhand.benchmark import Configuring
+from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER, check_constraining
+from evenhand.benchmarks.implicit_bias.scenario import GoalTask
+from evenhand.errors import UsageError
+from evenhand.flow.configuration import RunConfig
+from evenhand.models.request import Sampling
+from evenhand.options import option
+
+if TYPE_CHECKING:
+    from evenhand.models.protocol import Model
+
+SAMPLING = Sampling(temperature=0.7, top_p=0.95, max_new_tokens=500)  # appendix H.1
+RUNS = 5  # every figure of the paper is a mean of five (section 4, appendix H.1)
+
+
+def describe_runs(n_runs: int) -> tuple[str, ...]:
+    """Say that a run is not averaged over as many runs as in the paper, if it isn't."""
+    return () if n_runs == RUNS else (f"{n_runs} run{'s' * (n_runs > 1)}, not {RUNS}",)
+
+
+class Agents(tuple[tuple[str, str], ...]):
+    """(name, model) of each model that plays characters; empty: the run's model plays them all."""
+
+    @classmethod
+    def parsed(cls, text: str) -> Agents:
+        """Parse "NAME=MODEL,NAME=MODEL". Raises ValueError saying what is expected."""
+        pairs = [(name.strip(), model.strip()) for name, _, model in (each.partition("=") for each in text.split(","))]
+        if not all(name and model for name, model in pairs) or len(dict(pairs)) < len(pairs):
+            raise ValueError(
+                f"expected NAME=MODEL,NAME=MODEL, each name once (base=embedded,other=my/model), got {text!r}"
+            )
+        return cls(pairs)
+
+
+@dataclass(frozen=True)
+class ConversationOptions:
+    goal: bool = option(False, "tell each agent in private to want one task")
+    goal_task: GoalTask = option(
+        "first", "which task: Task 1 (the paper's, a man's there), or the first of a stereotype", needs="goal"
+    )
+    agents: Agents = option(
+        Agents(),
+        "several models that play characters, on drawn seats, instead of --model",
+        metavar="NAME=MODEL,NAME=MODEL",
+        parse=Agents.parsed,
+    )
+
+
+O = TypeVar("O", bound=ConversationOptions)  # noqa: E741
+
+
+class ConversationConfiguring(Configuring[O]):
+    def check(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> None:
+        if config.protocol not in self.card.protocols:
+            expected = " or ".join(self.card.protocols)
+            raise UsageError(f"{self.card.name} reads answers or ranks them: use --protocol {expected}")
+
+    def filled(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> RunConfig[O]:
+        """With several agents, the model's name is what --agents names."""
+        named = ",".join(f"{name}={model}" for name, model in config.options.agents)
+        if named and config.model not in ("", named):
+            raise UsageError("--agents names the models: give it, or --model, not both")
+        return super().filled(replace(config, model=named or config.model))
+
+    def differs(self, config: RunConfig[O]) -> tuple[str, ...]:
+        """In the paper one model plays all characters."""
+        agents = config.options.agents
+        return (*config.unlike(self.card), *([f"{len(agents)} models in each conversation"] if agents else []))
+
+    def measured(self, config: RunConfig[O]) -> Mapping[str, str]:
+        return dict(config.options.agents) or super().measured(config)
+
+
+@dataclass(frozen=True)
+class ImplicitBiasOptions(ConversationOptions):
+    setting: Literal["none", "interaction"] = option("interaction", "whether agents discuss")
+    moderator: bool = option(
+        False, "without interaction, the published code's system message: the model is a moderator"
+    )
+    task_stereotypes: str | None = option(
+        None,
+        "stereotypes of tasks that have none, as in the published test set (columns id, task, stereotype)",
+        metavar="FILE",
+    )
+    constrain: bool = option(False, "constrain written assignments to JSON by a schema, of models that support it")
+
+
+class ImplicitBiasConfiguring(ConversationConfiguring[ImplicitBiasOptions]):
+    def check(self, config: RunConfig[ImplicitBiasOptions], models: Mapping[str, Model] | None = None) -> None:
+        super().check(config)
+        options, ranked, alone = config.options, config.protocol == "rank", config.options.setting == "none"
+        if options.goal and alone:
+            raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
+        if options.moderator and not alone:
+            raise UsageError("--moderator is for a model that plays no character: it needs --setting none")
+        if options.agents and alone:
+            raise UsageError("--agents are models that discuss: they need --setting interaction")
+        if options.constrain and ranked:
+            raise UsageError("--constrain has no effect on ranked assignments: use --protocol generate")
+        for name in ("temperature", "top_p", "max_new_tokens") if alone and ranked else ():
+            if getattr(config, name) != getattr(self.card.sampling, name):
+                flag = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{flag} has no effect: --protocol rank without interaction writes nothing")
+        if models and options.constrain:
+            check_constraining(models, "leave it out, or take --protocol rank, which leaves nothing unread either")
+
+    def differs(self, config: RunConfig[ImplicitBiasOptions]) -> tuple[str, ...]:
+        """The paper runs its mitigations in every setting; its goal is Task 1, a man's in all of its scenarios."""
+        options, official = config.options, config.source == "official"
+        others = ", ".join(name for name in config.configs if name != "scenarios")
+        goal_task = options.goal_task if options.goal else ""
+        differences: dict[str, object] = {
+            f"{others}: scenarios that Table 1 is not of": others,
+            "scenarios of ours in place of the authors'": not official,
+            **dict.fromkeys(super().differs(config), True),
+            UNLIKE_THE_PAPER: options.constrain,
+            "a model that is told to be a moderator": options.moderator,
+            "the goal is a task that is a woman's by stereotype, not a man's": goal_task == "stereotypical-female",
+            "the goal is Task 1, which is not a man's by stereotype in all scenarios "
+            "(--goal-task stereotypical-male)": goal_task == "first" and not official,
+        }
+        return (*(words for words, differs in differences.items() if differs), *describe_runs(config.n_runs))
