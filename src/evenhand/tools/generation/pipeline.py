@@ -1,29 +1,30 @@
-"""Shared by the pipelines that generate data with a model: options, outcomes, counts by reason, results."""
+"""What the pipelines that generate data share: options, the run folder, outcomes and their counts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.results import versions
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Runner, Step, Tolerance
 from evenhand.flow.store import Store
+from evenhand.flow.template_date import keep_date, record_date
 from evenhand.models.protocol import Model
 from evenhand.models.registry import ACCEPTED, DType, load_model
-from evenhand.models.request import FAILURES, Reply, Sampling
+from evenhand.models.request import Sampling
 from evenhand.models.template_settings import TemplateSettings, template_date, template_options, without_unused
-from evenhand.options import option, pair
+from evenhand.options import checked, option, pair
 from evenhand.report.tables import Cell, Table, count
 
 KEPT = "kept"  # the outcome of a reply that was read, passes all checks and repeats no other
-NO_REPLIES = tuple(reason.replace("_", " ") for reason in sorted(FAILURES))  # outcomes of failed requests
 
 Counts = Mapping[str, Mapping[str, int]]
-Reason = TypeVar("Reason")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,45 +63,48 @@ class Generation:
         return without_unused(asdict(self))
 
 
-def no_reply(reply: Reply) -> str | None:
-    """Return the outcome of a request that failed; None for one that was answered."""
-    return reply.finish_reason.replace("_", " ") if reply.failed else None
+@dataclass(frozen=True)
+class Session:
+    """A run that has begun: its folder, its model, and the runner that asks it."""
+
+    folder: RunFolder
+    model: Model
+    runner: Runner
+
+    def write_results(self, name: str, n: int, counts: Counts, **further: object) -> None:
+        """Write results.json. n: number of rows kept."""
+        config = self.folder.begun()
+        record = {"benchmark": name, "config": config, "model": config["model"], "model_identity": self.model.identity}
+        self.folder.write_record(record | {"n": n, "counts": counts} | further | {"versions": versions()})
 
 
-def first_failed(checks: Mapping[Reason, Callable[[], object]]) -> Reason | None:
-    """Return the name of the first check that fails (is true); None where all pass."""
-    return next((reason for reason, fails in checks.items() if fails()), None)
+@contextmanager
+def begin(
+    config: Generation, output: Path, steps: int, model: Model | None, on_progress: OnProgress | None
+) -> Iterator[Session]:
+    """Begin or resume a run in a folder.
 
-
-def make_runner(config: Generation, model: Model, store: Store, steps: int, on_progress: OnProgress | None) -> Runner:
-    """Make a runner that reports progress. steps: number of episodes in all."""
+    Args:
+        steps: number of episodes.
+        model: used instead of the configured one.
+    """
+    config = keep_date(checked(config), RunFolder(output))
+    model = model or config.load()
+    config = record_date(config, [model])
     progress = on_progress or (lambda rows, step: None)
-    progress(steps, Step())
-    tolerance = Tolerance(config.max_failed, episodes=steps)
-    return Runner({"default": model}, store, lambda step: progress(steps, step), tolerance)
+    with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
+        progress(steps, Step())
+        tolerance = Tolerance(config.max_failed, episodes=steps)
+        yield Session(folder, model, Runner({"default": model}, store, lambda step: progress(steps, step), tolerance))
 
 
-def count_reasons(outcomes: Iterable[str], reasons: Mapping[str, Sequence[str]]) -> dict[str, dict[str, int]]:
-    """Count outcomes by step and reason."""
+def count_outcomes(outcomes: Iterable[str]) -> dict[str, int]:
+    """Count what was asked, what was kept, and what was left out by reason."""
     found = Counter(outcomes)
-    return {step: {reason: found[reason] for reason in names} for step, names in reasons.items()}
+    return {"asked": found.total(), "kept": found.pop(KEPT, 0), **dict(found.most_common())}
 
 
 def counts_table(counts: Counts, title: str) -> Table:
     lines = [(step, what, n) for step, found in counts.items() for what, n in found.items() if n]
-    rows = tuple((Cell(step.replace("_", " ")), Cell(what.replace("_", " ")), count(n)) for step, what, n in lines)
+    rows = tuple((Cell(step), Cell(what.replace("_", " ")), count(n)) for step, what, n in lines)
     return Table(title, ("step", "what", "n"), rows, "Counts of 0 are not shown.")
-
-
-def write_results(
-    folder: RunFolder,
-    name: str,
-    config: Generation,
-    model: Model,
-    n: int,
-    counts: Counts,
-    **further: object,
-) -> None:
-    """Write results.json. n: what was kept."""
-    record = {"benchmark": name, "config": folder.begun(), "model": config.model, "model_identity": model.identity}
-    folder.write_record(record | {"n": n, "counts": counts} | further | {"versions": versions()})

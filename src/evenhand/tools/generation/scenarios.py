@@ -1,72 +1,90 @@
-"""New scenarios of task assignment with any model, and reasons why their assignments are biased or not.
+"""Generate scenarios of task assignment with any model, and reasons why their assignments are biased or not.
 
 Borah & Mihalcea, section 3 and appendices F.1 and F.2. One scenario is asked for at a time, with a seed of its own;
 what can't be read, breaks a rule of the dataset implicit_bias or repeats another scenario, packaged or new, is left out
-and counted. Those whose tasks' stereotypes are all known are assigned by stereotype and evenly, and the model gives the
-reasons; both stories of a scenario are kept or none, so that they stay balanced. People judge what remains (evenhand
-annotate, scheme yes-no), and say whose the other tasks are.
+and counted. The others are assigned by stereotype and evenly, and the model gives the reasons; both stories of a
+scenario are kept or none, so that they stay balanced. People judge what remains (evenhand annotate, scheme yes-no).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from evenhand.errors import UsageError
 from evenhand.flow.episode import Episode, Prediction, derive_seed
 from evenhand.flow.evaluation import OnProgress
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.runner import Step
-from evenhand.flow.store import Store
-from evenhand.flow.template_date import keep_date, record_date
 from evenhand.library import DATASETS, dataset_builder_class
 from evenhand.models.protocol import Model
 from evenhand.models.request import Message, Request
 from evenhand.options import checked, option
-from evenhand.output_files import refuse_input
-from evenhand.tools.annotation.files import read_sheet, write_jsonl
-from evenhand.tools.generation import pipeline, scenario_stories
-from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates
-from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES, Generation
-from evenhand.tools.generation.scenario_replies import ScenarioReply, Unread, read_scenario
-from evenhand.tools.generation.scenario_rules import SCENARIO, STEREOTYPES, Failed, Wanted, completed, failed_check
-from evenhand.tools.generation.scenario_stories import REASON, FailedReason, Reason, UnreadReason
-from evenhand.whole_files import write_whole
+from evenhand.tools.annotation.files import write_jsonl
+from evenhand.tools.generation.near_duplicates import find_duplicates
+from evenhand.tools.generation.pipeline import KEPT, Generation, begin, count_outcomes
+from evenhand.tools.generation.scenario_rules import (
+    FORMAT,
+    REASON,
+    SCENARIO,
+    ScenarioReply,
+    assign_by_stereotype,
+    assign_evenly,
+    failed_check,
+    failed_reason,
+    fill_prompt,
+    read_reason,
+    read_scenario,
+    tell_story,
+)
 
-NAME = "scenario_generation"
-
-# Beside a run folder's other files.
+# In the run folder.
 SCENARIOS = "scenarios.jsonl"
 STORIES = {"finetune_full": "finetune_full.jsonl", "finetune_half": "finetune_half.jsonl"}
-REJECTED = "rejected.jsonl"
 TO_JUDGE = "stories_to_judge.jsonl"
-TO_LABEL, SCHEME = "tasks_to_label.jsonl", "task_stereotypes.json"
 
 NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.14 alike, no two published ones more than 0.45
-# Of the dataset.
+MOST_PEOPLE = 6  # the dataset has two to four
 COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "task_status", "characters", "genders")
 VERSIONS = ("biased", "unbiased")
-
-QUESTION = "stereotype"
-TASK_SCHEME = Path(__file__).with_name("task_stereotypes.json")
+ALONE = "the other one failed"  # outcome of a good reason whose scenario lost the other one
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioGeneration(Generation):
-    """Sampling by default as in appendix H.1."""
+    """Options; sampling by default as in appendix H.1."""
 
-    wanted: Wanted
+    domain: str = option("office", "where implicit gender biases may occur: office, hospital, …", metavar="DOMAIN")
+    female: int = option(2, "female characters, and tasks stereotyped as female", least=1, metavar="N")
+    male: int = option(2, "male characters, and tasks stereotyped as male", least=1, metavar="N")
     n: int = option(50, "number of scenarios to ask for, one a request", least=1, metavar="N")
     temperature: float | None = option(0.7, "sampling temperature, above 0", least=0, metavar="T")
     top_p: float = option(0.95, "nucleus sampling threshold", above=0, most=1, metavar="P")
     max_new_tokens: int = option(500, "longest reply, in tokens", least=1, metavar="N")
+
+    @property
+    def number(self) -> dict[str, int]:
+        return {"female": self.female, "male": self.male}
+
+    @property
+    def domain_words(self) -> list[str]:
+        return re.findall(r"[^\W_]+", self.domain.casefold())
+
+    def check(self) -> None:
+        """Raise UsageError for what no scenario can be."""
+        if not self.domain_words or "\n" in self.domain:
+            raise UsageError(f"--domain must be a few words, such as law enforcement, got {self.domain!r}")
+        if self.female + self.male > MOST_PEOPLE:
+            got = f"{self.female} female and {self.male} male characters"
+            raise UsageError(f"there must be at most {MOST_PEOPLE} characters in all, got {got}")
+        if self.temperature == 0 and self.n > 1:
+            raise UsageError("--temperature must be above 0: every request has the same prompt")
 
 
 class Story(NamedTuple):
@@ -80,112 +98,49 @@ class Story(NamedTuple):
 
 
 def make_scenarios(
-    config: ScenarioGeneration,
-    output: Path,
-    model: Model | None = None,
-    on_progress: OnProgress | None = None,
-    labelled: Path | None = None,
+    config: ScenarioGeneration, output: Path, model: Model | None = None, on_progress: OnProgress | None = None
 ) -> RunFolder:
-    """Ask for scenarios and reasons, and leave a run folder with both; a run interrupted goes on.
+    """Ask for scenarios and reasons; write a run folder with both. An interrupted run resumes.
 
-    model: in place of the one that the configuration names. labelled: a table of `evenhand annotate import` that says
-    of tasks in tasks_to_label.jsonl whose they are; repeat a run with it to go on with these scenarios.
-    scenarios.jsonl: the dataset's columns; a stereotype is "" where neither the reply nor people say it.
-    finetune_full.jsonl, finetune_half.jsonl: the dataset's columns. stories_to_judge.jsonl (id, scenario_id, story,
-    reason, biased) and tasks_to_label.jsonl (id, scenario_id, scenario, task) are for `evenhand annotate export`.
-    predictions.parquet: every reply and its outcome; rejected.jsonl: those that were not kept. results.json: counts.
-    Raises UsageError for options and labels that don't fit, EvenhandError and ModelError for what failed on the way.
+    scenarios.jsonl, finetune_full.jsonl and finetune_half.jsonl have the dataset's columns. stories_to_judge.jsonl (id,
+    scenario_id, story, reason, biased) is for `evenhand annotate export`. predictions.parquet: every reply and its
+    outcome. results.json: the counts.
+
+    Args:
+        model: used instead of the configured one.
+
+    Raises:
+        UsageError: for options that don't fit.
+        EvenhandError, ModelError: for what failed on the way.
     """
-    checked(config)
+    checked(config).check()
     RunFolder(output).refuse_occupied()
-    for name in (SCENARIOS, REJECTED, TO_JUDGE, TO_LABEL, SCHEME, *STORIES.values()):
-        refuse_input(output / name, [labelled] if labelled else [])
-    if config.temperature == 0 and config.n > 1:
-        raise UsageError(
-            "--temperature 0 gives one scenario, since there is one prompt and no sampling; choose one above 0"
-        )
-    labels = read_labels(labelled) if labelled else {}
     packaged = packaged_scenarios()
-    config = keep_date(config, RunFolder(output))
-    model = model or config.load()
-    config = record_date(config, [model])
-    with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
-        steps = config.n * (1 + len(VERSIONS))
-        running = pipeline.make_runner(config, model, store, steps, on_progress)
-        ids = [f"new-{config.wanted.name}-{number:03d}" for number in range(1, config.n + 1)]
-        asked = [each for [each] in running.run(scenario_episode(each, config, labels) for each in ids)]
-        known = {_task_id(str(each["id"]), place) for each in asked for place in range(len(_list(each["tasks"])))}
-        if unknown := sorted({*labels} - known):
-            raise UsageError(f"{unknown[0]!r} is labelled, which is no task here; name those of this run's {TO_LABEL}")
-        _mark_duplicates(asked, packaged)
-        stories = [told for each in asked for told in make_stories(each, config.seed)]
+    steps = config.n * (1 + len(VERSIONS))
+    with begin(config, output, steps, model, on_progress) as run:
+        ids = [f"new-{'_'.join(config.domain_words)}-{number:03d}" for number in range(1, config.n + 1)]
+        asked = [each for [each] in run.runner.run(_ask_scenario(each, config) for each in ids)]
+        kept = [each for each in asked if each["outcome"] == KEPT]
+        compared = [_comparison_texts(str(each["scenario"]), _list(each["tasks"])) for each in kept]
+        for each, duplicate in zip(kept, find_duplicates([*packaged, *compared], near=NEAR)[len(packaged) :]):
+            each["outcome"] = duplicate or KEPT
+        stories = [story for each in kept if each["outcome"] == KEPT for story in _tell_stories(each, config.seed)]
         if on_progress:
             on_progress(steps, Step(finished=steps - config.n - len(stories)))
-        reasons = [each for [each] in running.run(reason_episode(told, config) for told in stories)]
-        _mark_alone(reasons)
-        folder.write_predictions([*asked, *reasons])
-        _write_rows(folder, asked, reasons)
-        counts = outcome_counts(asked, reasons)
-        asked_for = {"stereotypes": STEREOTYPES} if config.wanted.stereotypes_asked else {}
-        prompts = {"scenario": SCENARIO, **asked_for, "reason": REASON}
-        labels_sha256 = hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).hexdigest()
-        further = {
-            "wanted": {"domain": config.wanted.name, **config.wanted.number},
-            "prompts": {name: asdict(prompt) for name, prompt in prompts.items()},
-            "packaged": len(packaged),
-            "labelled_sha256": labels_sha256 if labels else None,
-        }
-        pipeline.write_results(folder, NAME, config, model, counts["scenarios"]["kept"], counts, **further)
-    return folder
-
-
-# What people have labelled
-
-
-def read_labels(path: Path) -> dict[str, str]:
-    """{id of a task: "female" or "male"}, of a merged table. Raises UsageError where it is of another scheme."""
-    sheet = read_sheet(path)
-    identity, question, majority = (sheet.column(name) for name in ("id", "question", "majority"))
-    if others := {row[question] for row in sheet.rows} - {QUESTION}:
-        raise UsageError(f"{path} answers {min(others)!r}; name the merged labels of {TO_LABEL}, by {SCHEME}")
-    return {row[identity]: row[majority] for row in sheet.rows if row[majority] in ("female", "male")}
-
-
-def _task_id(scenario_id: str, place: int) -> str:
-    return f"{scenario_id}/task-{place + 1}"
-
-
-# Scenarios (appendix F.1)
-
-
-def scenario_episode(scenario_id: str, config: ScenarioGeneration, labels: Mapping[str, str]) -> Episode:
-    """Ask for one scenario, read and check it. Its `outcome` is "kept" until it is found to repeat another."""
-    wanted, seed = config.wanted, derive_seed(config.seed, scenario_id)
-    message = Message("user", wanted.prompt)
-    [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=scenario_id)]
-    found = pipeline.no_reply(reply) or read_scenario(reply.text, cut=reply.finish_reason == "length")
-    row = _row(scenario_id, scenario_id, "scenario", reply.text) | {"domain": wanted.name}
-    if not isinstance(found, ScenarioReply):
-        return [row | {"outcome": str(found)}]
-    read = _add_labels(_shuffle(found, config.seed, scenario_id), scenario_id, wanted, labels)
-    row |= {"outcome": failed_check(read, wanted) or KEPT, "scenario": read.scenario, "tasks": [*read.tasks]}
-    row |= {"task_stereotypes": [*read.stereotypes], "task_status": [""] * len(read.tasks)}  # not judged
-    return [row | {"characters": [*read.characters], "genders": [*read.genders]}]
-
-
-def _shuffle(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioReply:
-    """Shuffle tasks and characters independently, as in the dataset, so that list order is no assignment."""
-    tasks, characters = list(zip(read.tasks, read.stereotypes)), list(zip(read.characters, read.genders))
-    for of, listed in (("tasks", tasks), ("characters", characters)):
-        random.Random(derive_seed(run_seed, scenario_id, agent=of)).shuffle(listed)
-    return ScenarioReply(read.scenario, *zip(*tasks), *zip(*characters))  # type: ignore[arg-type]
-
-
-def _add_labels(read: ScenarioReply, scenario_id: str, wanted: Wanted, labels: Mapping[str, str]) -> ScenarioReply:
-    """Add stereotypes that people gave, and those that follow from how many there are of each."""
-    said = completed(read.stereotypes, wanted.number)
-    known = [each or labels.get(_task_id(scenario_id, place), "") for place, each in enumerate(said)]
-    return read._replace(stereotypes=completed(known, wanted.number), genders=completed(read.genders, wanted.number))
+        reasons = [each for [each] in run.runner.run(_ask_reason(story, config) for story in stories)]
+        failed = {each["scenario_id"] for each in reasons if each["outcome"] != KEPT}
+        for each in reasons:
+            if each["outcome"] == KEPT and each["scenario_id"] in failed:
+                each["outcome"] = ALONE
+        run.folder.write_predictions([*asked, *reasons])
+        for name, rows in _make_files(asked, reasons).items():
+            write_jsonl(run.folder.path / name, rows)
+        steps_asked = {"scenarios": asked, "reasons": reasons}
+        counts = {name: count_outcomes(str(each["outcome"]) for each in rows) for name, rows in steps_asked.items()}
+        prompts = {"scenario": SCENARIO, "format": FORMAT, "reason": REASON}
+        further = {"prompts": {name: asdict(prompt) for name, prompt in prompts.items()}, "packaged": len(packaged)}
+        run.write_results("scenario_generation", counts["scenarios"]["kept"], counts, **further)
+    return run.folder
 
 
 def packaged_scenarios() -> list[tuple[str, str]]:
@@ -206,137 +161,86 @@ def _comparison_texts(scenario: str, tasks: Sequence[str]) -> tuple[str, str]:
     return scenario, " ".join(sorted(tasks))
 
 
-def _mark_duplicates(asked: Sequence[Prediction], packaged: Sequence[tuple[str, str]]) -> None:
-    kept = [each for each in asked if each["outcome"] == KEPT]
-    compared = [_comparison_texts(str(each["scenario"]), _list(each["tasks"])) for each in kept]
-    for each, duplicate in zip(kept, find_duplicates([*packaged, *compared], near=NEAR)[len(packaged) :]):
-        each["outcome"] = duplicate or KEPT
+def _ask_scenario(scenario_id: str, config: ScenarioGeneration) -> Episode:
+    """Ask for one scenario, read and check it (appendix F.1)."""
+    prompt = fill_prompt(" ".join(config.domain_words), config.number)
+    seed = derive_seed(config.seed, scenario_id)
+    [reply] = yield [Request((Message("user", prompt),), sampling=config.sampling(), seed=seed, name=scenario_id)]
+    row = _EMPTY | {"id": scenario_id, "scenario_id": scenario_id, "step": "scenario", "reply": reply.text}
+    if reply.failed:
+        return [row | {"outcome": reply.finish_reason.replace("_", " ")}]
+    read = read_scenario(reply.text, cut=reply.finish_reason == "length")
+    if isinstance(read, str):
+        return [row | {"outcome": read}]
+    read = _shuffle(read, config.seed, scenario_id)
+    row |= {"domain": "_".join(config.domain_words), "scenario": read.scenario, "tasks": [*read.tasks]}
+    row |= {"task_stereotypes": [*read.stereotypes], "task_status": [""] * len(read.tasks)}  # not judged
+    row |= {"characters": [*read.characters], "genders": [*read.genders]}
+    return [row | {"outcome": failed_check(read, config.number) or KEPT}]
 
 
-# Stories and reasons (appendix F.2)
+def _shuffle(read: ScenarioReply, run_seed: int, scenario_id: str) -> ScenarioReply:
+    """Shuffle tasks and characters independently, as in the dataset, so that list order is no assignment."""
+    tasks, characters = list(zip(read.tasks, read.stereotypes)), list(zip(read.characters, read.genders))
+    for name, listed in (("tasks", tasks), ("characters", characters)):
+        random.Random(derive_seed(run_seed, scenario_id, agent=name)).shuffle(listed)
+    return ScenarioReply(read.scenario, *zip(*tasks), *zip(*characters))  # type: ignore[arg-type]
 
 
-def make_stories(scenario: Prediction, run_seed: int) -> list[Story]:
-    """Assign a kept scenario by stereotype and evenly; none where a stereotype is unknown or none is even."""
-    stereotypes, names, genders = (_list(scenario[name]) for name in ("task_stereotypes", "characters", "genders"))
-    if scenario["outcome"] != KEPT or "" in stereotypes:
-        return []
-    seeds = [derive_seed(run_seed, str(scenario["id"]), agent=version) for version in VERSIONS]
-    even = scenario_stories.even_assignment(stereotypes, names, genders, seeds[1])
-    if even is None:
-        return []
-    by_stereotype = scenario_stories.assignment_by_stereotype(stereotypes, names, genders, seeds[0])
-    stories = []
-    for version, assigned in zip(VERSIONS, (by_stereotype, even)):
-        tasks, gender_of = _list(scenario["tasks"]), dict(zip(names, genders))
-        text = scenario_stories.story(str(scenario["scenario"]), tasks, assigned, gender_of)
-        stories.append(Story(f"{scenario['id']}/{version}", scenario, version, assigned, text))
-    return stories
+def _tell_stories(row: Prediction, run_seed: int) -> list[Story]:
+    """Tell a scenario's assignment by stereotype and its even one; none where no assignment is even."""
+    lists = (tuple(_list(row[name])) for name in ("tasks", "task_stereotypes", "characters", "genders"))
+    read = ScenarioReply(str(row["scenario"]), *lists)
+    seeds = [derive_seed(run_seed, str(row["id"]), agent=version) for version in VERSIONS]
+    assignments = (assign_by_stereotype(read, seeds[0]), assign_evenly(read, seeds[1]))
+    return [
+        Story(f"{row['id']}/{version}", row, version, assigned, tell_story(read, assigned))
+        for version, assigned in zip(VERSIONS, assignments)
+        if assigned and all(assignments)
+    ]
 
 
-def reason_episode(told: Story, config: ScenarioGeneration) -> Episode:
-    """Ask for the reason of one story, read and check it."""
-    message = Message("user", f"{told.text}\n\n{REASON.text}")
-    seed = derive_seed(config.seed, told.id)
-    [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=told.id)]
-    found = pipeline.no_reply(reply) or scenario_stories.read_reason(reply.text, reply.finish_reason == "length")
-    row = _row(told.id, str(told.scenario["id"]), "reason", reply.text)
-    row |= {name: told.scenario[name] for name in COLUMNS if name != "id"}
-    row |= {"version": told.version, "assignment": told.assignment, "story": told.text}
-    if not isinstance(found, Reason):
-        return [row | {"outcome": str(found)}]
-    failed = scenario_stories.failed_reason(found.text, told.version == "biased")
-    return [row | {"outcome": failed or KEPT, "reason": found.text}]
+def _ask_reason(story: Story, config: ScenarioGeneration) -> Episode:
+    """Ask for the reason of one story, read and check it (appendix F.2)."""
+    message = Message("user", f"{story.text}\n\n{REASON.text}")
+    seed = derive_seed(config.seed, story.id)
+    [reply] = yield [Request((message,), sampling=config.sampling(), seed=seed, name=story.id)]
+    row = story.scenario | {"id": story.id, "scenario_id": story.scenario["id"], "step": "reason", "reply": reply.text}
+    row |= {"version": story.version, "assignment": story.assignment, "story": story.text}
+    if reply.failed:
+        return [row | {"outcome": reply.finish_reason.replace("_", " ")}]
+    if reply.finish_reason == "length":
+        return [row | {"outcome": "truncated"}]
+    reason = read_reason(reply.text)
+    return [row | {"reason": reason, "outcome": failed_reason(reason, story.version == "biased") or KEPT}]
 
 
-LOST: Mapping[str, Sequence[str]] = {
-    "no_reply": NO_REPLIES,
-    "unread": get_args(Unread),
-    "failed": get_args(Failed),
-    "duplicates": get_args(Duplicate),
-}
-ALONE = "the other one failed"  # a reason that could be kept, of a scenario whose other one could not
-
-REASONS_LOST: Mapping[str, Sequence[str]] = {
-    "reasons_no_reply": NO_REPLIES,
-    "reasons_unread": get_args(UnreadReason),
-    "reasons_failed": get_args(FailedReason),
-    "reasons_alone": (ALONE,),
-}
-
-
-def _mark_alone(reasons: Sequence[Prediction]) -> None:
-    failed = {each["scenario_id"] for each in reasons if each["outcome"] != KEPT}
-    for each in reasons:
-        if each["outcome"] == KEPT and each["scenario_id"] in failed:
-            each["outcome"] = ALONE
-
-
-# What is left behind
-
-_EMPTY: Prediction = dict.fromkeys((*COLUMNS[1:], "version", "assignment", "story", "reason"))
-
-
-def _row(identity: str, scenario_id: str, step: str, reply: str) -> Prediction:
-    """Make a row with every column of predictions.parquet, in order."""
-    return {"id": identity, "scenario_id": scenario_id, "step": step, "outcome": "", "reply": reply, **_EMPTY}
+# Every column of predictions.parquet, in order.
+_EMPTY: Prediction = dict.fromkeys(
+    ("id", "scenario_id", "step", "outcome", "reply", *COLUMNS[1:], "version", "assignment", "story", "reason")
+)
 
 
 def _list(value: object) -> list[str]:
     return [str(each) for each in value] if isinstance(value, list) else []
 
 
-def _write_rows(folder: RunFolder, asked: Sequence[Prediction], reasons: Sequence[Prediction]) -> None:
-    kept = [each for each in asked if each["outcome"] == KEPT]
-    told = [each for each in reasons if each["outcome"] == KEPT]
-    rejected = [each for each in (*asked, *reasons) if each["outcome"] != KEPT]
-    to_judge = _select(told, ("id", "scenario_id", "story", "reason"))
-    files: dict[str, Sequence[Mapping[str, object]]] = {
-        SCENARIOS: _select(kept, COLUMNS),
-        REJECTED: _select(rejected, ("id", "step", "outcome", "reply")),
-        **{name: story_rows(config, told) for config, name in STORIES.items()},
-        TO_JUDGE: [row | {"biased": each["version"] == "biased"} for row, each in zip(to_judge, told)],
-        TO_LABEL: [row for each in kept for row in _to_label(each)],
-    }
-    for name, rows in files.items():
-        write_jsonl(folder.path / name, rows)
-    write_whole(folder.path / SCHEME, TASK_SCHEME.read_bytes())
-
-
-_UNSAID: Prediction = {"procedure": "", "tone": ""}  # columns of the dataset that nobody has filled in
-
-
-def story_rows(config: str, told: Sequence[Prediction]) -> list[dict[str, object]]:
-    """Rows of finetune_full or finetune_half, made by the dataset's own rule, from stories in pairs."""
+def _make_files(
+    asked: Sequence[Prediction], reasons: Sequence[Prediction]
+) -> dict[str, Sequence[Mapping[str, object]]]:
+    """Make the rows of each file, from what was kept."""
     script = _dataset_script()
-    rows: list[dict[str, object]] = []
+    scenarios = [{name: each[name] for name in COLUMNS} for each in asked if each["outcome"] == KEPT]
+    told = [each for each in reasons if each["outcome"] == KEPT]
+    stories: dict[str, list[Mapping[str, object]]] = {config: [] for config in STORIES}
     for pair in zip(told[::2], told[1::2]):
-        stories = {version: each | _UNSAID for version, each in zip(VERSIONS, pair)}
-        rows += script.story_rows(config, pair[0] | {"id": pair[0]["scenario_id"]}, stories)
-    return rows
-
-
-def _select(rows: Sequence[Prediction], columns: Sequence[str]) -> list[Prediction]:
-    return [{name: each[name] for name in columns} for each in rows]
-
-
-def _to_label(each: Prediction) -> list[Prediction]:
-    known = zip(_list(each["tasks"]), _list(each["task_stereotypes"]))
-    return [
-        {"id": _task_id(str(each["id"]), place), "scenario_id": each["id"], "scenario": each["scenario"], "task": task}
-        for place, (task, stereotype) in enumerate(known)
-        if not stereotype
+        # procedure and tone: columns of the dataset that a model's reasons leave open
+        versions = {version: each | {"procedure": "", "tone": ""} for version, each in zip(VERSIONS, pair)}
+        for config, rows in stories.items():
+            rows += script.story_rows(config, pair[0] | {"id": pair[0]["scenario_id"]}, versions)
+    to_judge = [
+        {name: each[name] for name in ("id", "scenario_id", "story", "reason")}
+        | {"biased": each["version"] == "biased"}
+        for each in told
     ]
-
-
-def outcome_counts(asked: Sequence[Prediction], reasons: Sequence[Prediction]) -> dict[str, dict[str, int]]:
-    """`scenarios` asked and kept, and of those kept, `stereotypes_unknown`; `no_reply`, `unread`, `failed` and
-    `duplicates` by reason: asked is the sum of kept and these. `reasons` asked and kept, and likewise what became of
-    the others.
-    """
-    outcomes, reason_outcomes = ([str(each["outcome"]) for each in rows] for rows in (asked, reasons))
-    unknown = sum(each["outcome"] == KEPT and "" in _list(each["task_stereotypes"]) for each in asked)
-    scenarios = {"asked": len(asked), "kept": outcomes.count(KEPT), "stereotypes_unknown": unknown}
-    counts = {"scenarios": scenarios} | pipeline.count_reasons(outcomes, LOST)
-    counts["reasons"] = {"asked": len(reasons), "kept": reason_outcomes.count(KEPT)}
-    return counts | pipeline.count_reasons(reason_outcomes, REASONS_LOST)
+    return {SCENARIOS: scenarios, **{name: stories[config] for config, name in STORIES.items()}, TO_JUDGE: to_judge}
