@@ -6,13 +6,13 @@ LAC's own biographies: the evaluation split of potsawee/wiki_bio_gpt3_hallucinat
 An interrupted run resumes when the same command is given again.
 """
 
-from generating import generate
+from generating import generate_rows
 
 from evenhand.tools.generation.agency_pairs import PAIRS, PairGeneration, make_agency_pairs
 
 
 def main() -> None:
-    folder = generate("make_agency_pairs", __doc__, PairGeneration, make_agency_pairs)
+    folder = generate_rows("make_agency_pairs", __doc__, PairGeneration, make_agency_pairs)
     print(f"To label: evenhand annotate export {folder.path / PAIRS} --scheme agency --column text --output labels.csv")
 
 

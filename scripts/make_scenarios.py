@@ -6,13 +6,13 @@ python scripts/make_scenarios.py --domain "law enforcement" --female 2 --male 2 
 An interrupted run resumes when the same command is given again.
 """
 
-from generating import generate
+from generating import generate_rows
 
 from evenhand.tools.generation.scenarios import TO_JUDGE, ScenarioGeneration, make_scenarios
 
 
 def main() -> None:
-    folder = generate("make_scenarios", __doc__, ScenarioGeneration, make_scenarios)
+    folder = generate_rows("make_scenarios", __doc__, ScenarioGeneration, make_scenarios)
     if (folder.path / TO_JUDGE).stat().st_size:
         print(
             f"To judge: evenhand annotate export {folder.path / TO_JUDGE} --scheme yes-no --column story "
