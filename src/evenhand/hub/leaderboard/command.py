@@ -27,7 +27,7 @@ NEEDED = (
 class LeaderboardOptions:
     title: str = option("Leaderboard of social bias", "title of the page", metavar="TEXT")
     model_id: tuple[tuple[str, str], ...] = option(
-        (), "the model of a folder's results, if its files don't say", metavar="FOLDER=ORG/NAME", parse=pair,
+        (), "the model of run folders, if they don't say", metavar="FOLDER=ORG/NAME", parse=pair,
         repeated=True,
     )  # fmt: skip
     base: tuple[tuple[str, str], ...] = option(

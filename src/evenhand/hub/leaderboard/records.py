@@ -1,21 +1,18 @@
-"""One figure of one model: read from one of two formats, and what it must satisfy to be on the board.
+"""One figure of one model: read from a record of Every Eval Ever, and what it must satisfy to be on the board.
 
-- Records of Every Eval Ever (https://github.com/evaleval/every_eval_ever) say how each figure was measured.
-- `.eval_results/*.yaml` are shares as the Hub's boards show them, more is better. Evenhand writes them next to records,
-  which are read in their place.
-
-Anyone may have written them. `formats.schema.json` says which form is read; other fields are ignored.
+Records (https://github.com/evaleval/every_eval_ever) say how each figure was measured. Anyone may have written them:
+`formats.schema.json` says which form is read; other fields are ignored.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
-from datetime import UTC, date, datetime
-from functools import cache, partial
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +21,6 @@ from evenhand.errors import EvenhandError
 from evenhand.figure import Figure
 from evenhand.flow.foreign_files import shortened
 from evenhand.hub.results_checks import MOST_UNREAD
-from evenhand.hub.submission.eval_results import tasks_of
 from evenhand.hub.submission.every_eval_ever import LEVEL
 from evenhand.hub.submission.figures import is_signed, lower_is_better, submitted_range
 from evenhand.hub.submission.validation import checked_date, date_of, is_address
@@ -160,14 +156,10 @@ def clean(text: str, longest: int = LONGEST_TEXT) -> str:
     return " ".join("".join(each if each.isprintable() else " " for each in text[:longest]).split())
 
 
-def parse_day(value: object) -> str:
-    """A date in ISO 8601, from that, from what YAML makes of it, or from seconds since 1970 as a text.
-
-    Raises UsageError for no date, and for one in the future.
-    """
-    if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
-        value = date_of(float(value))
-    return checked_date(value.isoformat() if isinstance(value, date) else value, datetime.now(UTC), "the date")
+def parse_day(text: str) -> str:
+    """Return a date in ISO 8601, from that or from seconds since 1970. Raises UsageError for others and the future."""
+    text = date_of(float(text)) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text
+    return checked_date(text, datetime.now(UTC), "the date")
 
 
 def check_record(record: Record, bounds: tuple[float | None, float | None] = (None, None)) -> Record:
@@ -230,36 +222,32 @@ def declared_figure(column: Column) -> Figure | None:
 
 
 def parse_results(content: Any, origin: Origin) -> Iterator[Record | Refused]:
-    """Each result of a record of Every Eval Ever, or each entry of `.eval_results`. Raises one of FAULTS for all."""
-    is_record = not isinstance(content, list)
-    check_form("record" if is_record else "entries", content)
-    model = content["model_info"]["id"].strip() if is_record else origin.model or ""
+    """Yield each result of a record of Every Eval Ever. Raises one of FAULTS for a record that can't be read at all."""
+    check_form("record", content)
+    model = content["model_info"]["id"].strip()
     if origin.run is None and not MODEL_ID.fullmatch(model):
         raise ValueError(f"the model {clean(model, 100)!r} must be ORG/NAME in ASCII letters, digits, . - and _")
-    if not is_record:
-        return _build_each(content, partial(_build_entry, origin=origin), origin)
     if origin.model not in (None, model):
         raise ValueError(f"it says to be of {clean(model, 100)}, and lies in the repository of {origin.model}")
     dates = [parse_day(content[key]) for key in ("evaluation_timestamp", "retrieved_timestamp") if key in content]
     if not dates:
         raise ValueError("it has no date")
     origin = replace(origin, link=origin.link or _address(content["source_metadata"].get("source_url")))
-    build = partial(_build_result, content=content, origin=origin, model=model, date=dates[0])
-    return _build_each(content["evaluation_results"], build, origin)
+    return _build_each(content, origin, model, dates[0])
 
 
-def _build_each(results: Sequence[Any], build: Callable[[Any], Record], origin: Origin) -> Iterator[Record | Refused]:
-    """What is wrong with one of them refuses that one alone."""
-    for k, each in enumerate(results, 1):
+def _build_each(content: Any, origin: Origin, model: str, date: str) -> Iterator[Record | Refused]:
+    """Yield records; a faulty result is refused without the others."""
+    for k, each in enumerate(content["evaluation_results"], 1):
         try:
-            yield build(each)
+            yield _build_result(each, content, origin, model, date)
         except FAULTS as error:
             name = each.get("evaluation_name") if isinstance(each, Mapping) else None
             named = clean(name, 100) if isinstance(name, str) else f"result {k}"
             yield Refused(origin.source, f"{origin.place}: {named}", shortened(error))
 
 
-def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date: str) -> Record:
+def _build_result(result: Any, content: Any, origin: Origin, model: str, date: str) -> Record:
     check_form("result", result)
     metric, score = result["metric_config"], result["score_details"]
     details, uncertainty = score.get("details", {}), score.get("uncertainty", {})
@@ -355,21 +343,6 @@ def _name_dataset(source: Any, versions: Mapping[str, str]) -> str:
     rows = source.get("additional_details", {}).get("rows", OURS)
     version = version if rows == OURS else rows
     return f"{name} {version.removeprefix('v')[:40]}" if version else f"{name}, {UNKNOWN_VERSION}"
-
-
-def _build_entry(entry: Any, origin: Origin) -> Record:
-    check_form("entry", entry)
-    repository, revision = entry["dataset"]["id"].strip(), entry["dataset"].get("revision")
-    benchmark = repository.rpartition("/")[2]
-    column = Column(
-        benchmark, entry["dataset"]["task_id"].strip(), "share on the Hub's board", unit="", lower_is_better=False,
-        utility=not tasks_of(benchmark),  # evenhand's shares are of unbiased answers
-        dataset=f"{repository} {revision}" if revision else f"{repository}, {UNKNOWN_VERSION}",
-        setting=UNKNOWN_SETTING, library="the Hub's boards",
-    )  # fmt: skip
-    origin = replace(origin, link=_address((entry.get("source") or {}).get("url")) or origin.link)
-    value, day, notes = float(entry["value"]), parse_day(entry["date"]), clean(entry.get("notes") or "")
-    return check_record(Record(column, origin.model or "", value, day, origin, base=origin.base, notes=notes))
 
 
 def _address(value: object) -> str | None:

@@ -23,7 +23,7 @@ from evenhand.hub.contents import Contents, files_of, matches, repository_id
 from evenhand.hub.leaderboard.board import Board
 from evenhand.hub.leaderboard.page import GENERATOR, REHEARSAL, TEMPLATES, Links, find_link, render_card, render_page
 from evenhand.hub.leaderboard.records import FAULTS, Record
-from evenhand.hub.leaderboard.sources import build_run_record, read_content
+from evenhand.hub.leaderboard.sources import build_run_record, read_record
 from evenhand.report.pages import write_report
 from evenhand.report.tables import escaped
 from evenhand.terminal import shown
@@ -98,8 +98,8 @@ def _write_opened(records: Sequence[Record], folder: Path, say: Callable[[str], 
                     write_report(RunFolder.open(run), folder / within)
             else:  # a run was checked when it was read
                 file = record.origin.file or Path()
-                content = build_run_record(run, record.model, rehearsal=True)[0] if run else read_content(file)
-                write_whole(folder / within, json.dumps(content, indent=2, skipkeys=True, default=str))
+                content = build_run_record(run, record.model, rehearsal=True)[0] if run else read_record(file)
+                write_whole(folder / within, json.dumps(content, indent=2))
         except FAULTS as error:
             say(f"No page of {', '.join(place)}: {error}")
         else:
