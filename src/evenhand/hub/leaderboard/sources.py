@@ -42,7 +42,7 @@ RESULTS_OF_MODEL = [CARD, f"{RECORDS}/*.json"]
 
 @dataclass(frozen=True)
 class Gathered:
-    """rehearsal: runs of stubs and of parts of the rows may be among the records."""
+    """Records and refusals. rehearsal: whether runs of stubs and of parts of the rows were accepted."""
 
     records: tuple[Record, ...]
     refused: tuple[Refused, ...]
@@ -94,7 +94,7 @@ def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> It
 
 
 def _read_repository(repository: str, source: str) -> Iterator[Record | Refused]:
-    """The results in "ORG/NAME" or "datasets/ORG/NAME". Raises UsageError for a repository that isn't there."""
+    """Read the results in "ORG/NAME" or "datasets/ORG/NAME". Raises UsageError for a missing repository."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
@@ -173,7 +173,7 @@ def read_record(path: Path) -> object:
 
 
 def _read_base(repository: Path) -> str | None:
-    """`base_model` of a model's card, the first where there are several; None where none can be read."""
+    """Return the (first) `base_model` of a model's card; None where there is none."""
     base = None
     with suppress(*FAULTS):
         text = read_regular(repository / CARD, LARGEST_CARD).decode(ENCODING)
@@ -184,7 +184,7 @@ def _read_base(repository: Path) -> str | None:
 
 
 def _read_run(path: Path, model: str | None, origin: Origin) -> Iterator[Record | Refused]:
-    """A run is read as the record that `evenhand submit` would make of it. Raises one of FAULTS for others."""
+    """Read a run as the record that `evenhand submit` would make of it. Raises one of FAULTS."""
     content, figures = build_run_record(path, model, origin.rehearsal)
     for found, measured in zip(parse_results(content, origin), figures, strict=True):
         key = FigureKey.of(measured.figure, measured.row.groups)
@@ -195,7 +195,7 @@ Built = tuple[dict[str, Any], list[SubmittedFigure]]
 
 
 def build_run_record(path: Path, model: str | None, rehearsal: bool = False) -> Built:
-    """The record that `evenhand submit` would make of a run, and its figures in the same order.
+    """Return the record that `evenhand submit` would make of a run, and its figures in the same order.
 
     Args:
         model: its id on the Hub, where the user said it.
@@ -215,7 +215,7 @@ def build_run_record(path: Path, model: str | None, rehearsal: bool = False) -> 
 
 
 def _name_model(run: FinishedRun) -> str:
-    """With a fingerprint unless it is from the Hub: a folder may have the name of any model."""
+    """Return the model's name, with a fingerprint unless it is from the Hub: a folder may have any name."""
     name = shown(run.results.model)
     if commit_of(run) or name.startswith("stub:"):
         return name
