@@ -1,1 +1,1 @@
-"""Generate data with any model: agentic and communal sentences, scenarios of task assignment."""
+"""Generate data with any model: agentic and communal sentences."""
