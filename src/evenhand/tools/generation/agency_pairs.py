@@ -139,7 +139,7 @@ def make_agency_pairs(
         asked_and_kept = {"asked": len(predictions), "kept": outcomes.pop(KEPT, 0)}
         counts["pairs"] = {**asked_and_kept, **dict(outcomes.most_common())}
         texts_sha256 = hashlib.sha256(json.dumps([text for _, text in biographies]).encode()).hexdigest()
-        record = {"benchmark": "agency_pairs", "config": folder.begun(), "model": config.model}
+        record: dict[str, Any] = {"benchmark": "agency_pairs", "config": folder.begun(), "model": config.model}
         record |= {"model_identity": model.identity, "n": counts["pairs"]["kept"], "counts": counts}
         record |= {"prompt": asdict(PARAPHRASE), "texts_sha256": texts_sha256, "versions": versions()}
         folder.write_record(record)
