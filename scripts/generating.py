@@ -1,4 +1,4 @@
-"""What the scripts that generate with a model share: progress, and errors as one line."""
+"""Shared by the scripts that generate data with a model: progress, and errors as one line."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 
 
 def generate(script: str, make: Callable[[ProgressBar], Made]) -> Made:
-    """What `make` returns. Exits with a sentence where it fails or is interrupted."""
+    """Return what `make` returns. Exits with a sentence on failure or interruption."""
     transformers.utils.logging.disable_progress_bar()
     try:
         with ProgressBar(script) as bar:
@@ -22,4 +22,4 @@ def generate(script: str, make: Callable[[ProgressBar], Made]) -> Made:
     except (EvenhandError, ModelError) as error:
         sys.exit(f"{script}: {error}")
     except KeyboardInterrupt:
-        sys.exit(f"{script}: interrupted; finished work is stored. Run the same command again to resume.")
+        sys.exit(f"{script}: interrupted. Run the same command again to resume.")

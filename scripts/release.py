@@ -1,7 +1,7 @@
 """Check what a release needs; nothing is published.
 
-Versions agree, CHANGELOG has an entry of this one, each dataset and metric has its card, no file is too large, and the
-wheel works in an empty environment. Exits with 1 where anything is missing.
+Versions agree, CHANGELOG has an entry of this one, and the wheel works in an empty environment. Exits with 1 where
+anything is missing. Cards and the sizes of files are checked by the tests.
 """
 
 import argparse
@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
-from huggingface_hub import DatasetCard
 
 from evenhand.command_line import ScriptHelp, path
 
 ROOT = Path(__file__).parents[1]
-LARGEST_FILE, LARGEST_WHEEL = 5_000_000, 30_000_000  # bytes
+LARGEST_WHEEL = 30_000_000  # bytes
 COMMANDS = ("--version", "list", "run contact_hypothesis --model stub:random --limit 6 --output {folder}/run")
 
 
@@ -55,39 +54,6 @@ def check_changelog(root: Path) -> Iterator[str]:
         yield f"the entry of {version} is empty"
 
 
-def check_cards(root: Path) -> Iterator[str]:
-    """Front matter with a license, text below it, and of datasets the version of the rows."""
-    for folder in sorted([*(root / "datasets").glob("*/"), *(root / "metrics").glob("*/")]):
-        place, card = folder.relative_to(root), folder / "README.md"
-        if not any(folder.glob("*.py")):
-            continue
-        if not card.is_file():
-            yield f"{place} has no README.md"
-            continue
-        try:
-            loaded = DatasetCard.load(card)
-        except (ValueError, yaml.YAMLError) as error:
-            yield f"{place}/README.md has no valid front matter: {error}"
-            continue
-        if not loaded.data.license or not loaded.text.strip():
-            yield f"{place}/README.md needs front matter with a license, and text below it"
-        script = folder / "loading_script.py"
-        text = script.read_text(encoding="utf-8") if script.is_file() else ""
-        version = re.search(r"Version\(\"(\d+\.\d+\.\d+)\"\)", text)
-        if version and version[1] not in ("1.0.0", *re.findall(r"\d+\.\d+\.\d+", loaded.text)):
-            yield f"{place}/README.md does not mention version {version[1]} of its loading script"
-
-
-def check_sizes(root: Path) -> Iterator[str]:
-    """Of the files that git has."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True
-    )
-    for file in (root / name for name in listed.stdout.split("\0") if name):
-        if file.is_file() and (size := file.stat().st_size) > LARGEST_FILE:
-            yield f"{file.relative_to(root)} has {size / 1e6:.1f} MB"
-
-
 def check_wheel(root: Path) -> Iterator[str]:
     """It is built, is small, installs in an empty environment, and its commands work there."""
     with tempfile.TemporaryDirectory() as temporary:
@@ -120,8 +86,6 @@ def main() -> None:
     checks = {
         "versions agree": check_versions,
         "CHANGELOG has an entry of this version": check_changelog,
-        "each dataset and metric has its card": check_cards,
-        f"no file is larger than {LARGEST_FILE / 1e6:g} MB": check_sizes,
     }
     if not options.quick:
         checks["the wheel works in an empty environment"] = check_wheel

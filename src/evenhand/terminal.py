@@ -22,6 +22,7 @@ _STRANGE = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks
     "\u2028\u2029\ufff9-\ufffb\ud800-\udfff]"  # line separators, annotations, surrogates
 )
+_COMMAND = re.compile(r"::(?=[a-z-]+(?: [^\n]*)?::)")  # GitHub obeys lines such as "::error::text" in a log
 _PICTURES = 0x2400  # of the controls from 0 on, one column wide: ␛
 
 
@@ -32,8 +33,8 @@ def discard(stream: IO[str]) -> None:
 
 
 def shown(text: str) -> str:
-    """Replace each character that a terminal would obey by a picture of it."""
-    return _STRANGE.sub(_picture, text)
+    """Replace what a terminal, or the log of a CI job, would obey by characters that look like it."""
+    return _COMMAND.sub("\u2237", _STRANGE.sub(_picture, text))
 
 
 def _picture(found: re.Match[str]) -> str:

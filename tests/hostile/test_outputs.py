@@ -9,8 +9,7 @@ import pytest
 from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
 from evenhand.output_files import check_output
-from evenhand.tools.generation.scenario_rules import Wanted
-from evenhand.tools.generation.scenarios import ScenarioGeneration, make_scenarios
+from evenhand.tools.generation.agency_pairs import PairGeneration, make_agency_pairs
 
 SHEET = "id,agency\na,agentic\nb,communal\n"
 LABELS = ("annotate", "import", "ada.csv", "--scheme", "agency", "--output")
@@ -159,10 +158,8 @@ def test_an_ensemble_or_a_training_is_not_written_over_a_run(evenhand, here, run
 
 
 def test_what_a_script_reads_is_not_among_what_it_writes(tmp_path):
-    """Labels that were put in the place of a file of the run."""
-    config = ScenarioGeneration(wanted=Wanted("office"))
-    labelled = tmp_path / "run" / "rejected.jsonl"
-    with RunFolder.begin(labelled.parent, config):
-        labelled.write_text(json.dumps({"id": "a"}))
-    with pytest.raises(UsageError, match=r"rejected\.jsonl is read here and can't be written over"):
-        make_scenarios(config, labelled.parent, labelled=labelled)
+    config = PairGeneration(texts=str(tmp_path / "run" / "pairs.jsonl"))
+    with RunFolder.begin(tmp_path / "run", config):
+        (tmp_path / "run" / "pairs.jsonl").write_text(json.dumps({"id": "a"}))
+    with pytest.raises(UsageError, match=r"pairs\.jsonl is read here and can't be written over"):
+        make_agency_pairs(config, tmp_path / "run")

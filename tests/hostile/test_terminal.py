@@ -54,6 +54,13 @@ def test_nothing_that_is_obeyed_passes(text):
     assert len(shown(text)) == len(text)
 
 
+def test_no_line_is_a_command_to_a_ci():
+    for command in ("::error::x", "::set-output name=a::b", "::add-mask::x", "::stop-commands::token"):
+        text = written(f"Model: lab/x\n{command}")
+        assert not any(line.startswith("::") for line in text.splitlines())
+    assert shown("tests/a.py::test_b and std::string") == "tests/a.py::test_b and std::string"
+
+
 def test_ordinary_texts_of_all_scripts_are_left_alone():
     text = "Zoë, 山田, مريم, 👩‍🚀, a\tb\nc"
     assert shown(text) == text

@@ -7,7 +7,6 @@ import re
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
 from evenhand.hub.leaderboard.board import make_board
 from evenhand.hub.leaderboard.page import draw_plots
@@ -46,7 +45,7 @@ def as_seen(record):
 
 
 def test_a_run_is_the_same_as_its_submission(contact, evenhand, tmp_path):
-    """Run folder → .eval_results and Every Eval Ever → the same columns, figures, intervals and dates."""
+    """Run folder → records of Every Eval Ever → the same columns, figures, intervals and dates."""
     sent = tmp_path / "sent"
     done = evenhand("submit", contact, "--model-id", MODEL, "--namespace", "lab", "--output", sent)
     assert done.code == 0, done.err
@@ -63,13 +62,6 @@ def test_a_run_is_the_same_as_its_submission(contact, evenhand, tmp_path):
     both = gather(sent)
     assert {*map(as_seen, both.cells.values())} == {*map(as_seen, run.cells.values())}
     assert both.refused == []
-
-    boards = gather(*(sent / ".eval_results").glob("*.yaml"), models={sent.resolve(): MODEL})
-    assert boards.refused == []
-    percent = {each.column.task: each.value for each in run.cells.values()}
-    assert len(boards.cells) == 9
-    for each in boards.cells.values():
-        assert each.value == pytest.approx(1 - percent[each.column.task] / 100, abs=1e-6)
 
 
 def test_a_mitigation_makes_a_row_of_its_own(tmp_path):
@@ -233,29 +225,6 @@ def test_files_that_are_no_records(tmp_path, text):
     assert found.cells == {}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "a: &a [*a]", "- {dataset: {id: a/b, task_id: t}, value: .nan, date: 2025-01-01}", "- 3", "x: [", "\x07",
-        "- {dataset: {id: a/b, task_id: t}, value: 0.5, date: 2999-01-01}",
-        "- {dataset: {id: a/b, task_id: t}, value: 1}",
-        "- {dataset: {id: a/b, task_id: t}, value: 0x" + "f" * 5000 + ", date: 2025-01-01}",
-        "- {dataset: {id: a/b, task_id: t, revision: [1]}, value: 0.5, date: 2025-01-01}",
-        "- {dataset: {id: a/b, task_id: t}, value: 0.5, date: [1]}",
-        "a: &a [x, x]\nb: &b [*a, *a]", "- 1\n" * 60_000, "{" * 5000,
-        "- {dataset: {id: a/b, task_id: t}, value: 0.5, value: 0.9, date: 2025-01-01}",
-        "!!python/object/apply:os.system ['true']", "- {dataset: {id: 7, task_id: t}, value: 0.5, date: 2025-01-01}",
-    ],
-)  # fmt: skip
-def test_eval_results_that_are_none(tmp_path, content):
-    folder = tmp_path / "model" / ".eval_results"
-    folder.mkdir(parents=True)
-    (folder / "x.yaml").write_text(content)
-    found = gather(tmp_path, models={(tmp_path / "model").resolve(): MODEL})
-    assert len(found.refused) == 1
-    assert found.cells == {}
-
-
 def test_pipes_and_devices_are_not_waited_for(tmp_path):
     """Nobody writes into the pipe, and the device never ends."""
     folder = write(tmp_path / "in", record(MODEL, result(*CONTACT, 40.0)))
@@ -321,36 +290,6 @@ def test_of_no_answer_there_is_no_figure(tmp_path):
     found = one(tmp_path, result(*CONTACT, 1.0, (0.5, 1.5), n=0))
     assert found.cells == {}
     assert found.refused == ["none of its answers was read, so that it has no figure"]
-
-
-def test_eval_results_of_others_and_the_base_on_the_card(tmp_path):
-    folder = tmp_path / "model" / ".eval_results"
-    folder.mkdir(parents=True)
-    (tmp_path / "model/README.md").write_text("---\nbase_model: lab/base\n---\n")
-    entries = [
-        {"dataset": {"id": "openai/gsm8k", "task_id": "main"}, "value": 0.5, "date": "2025-01-01",
-         "source": {"url": "javascript:alert(1)"}},
-        {"dataset": {"id": "lab/contact_hypothesis", "task_id": "all"}, "value": 0.7, "date": "2025-01-01"},
-    ]  # fmt: skip
-    (folder / "x.yaml").write_text(yaml.safe_dump(entries))
-    found = gather(tmp_path, models={(tmp_path / "model").resolve(): MODEL})
-    assert found.refused == []
-    theirs, ours = found.cells.values()
-    assert (theirs.column.utility, theirs.base, theirs.origin.link) == (True, "lab/base", None)
-    assert (ours.column.utility, ours.column.lower_is_better, ours.value) == (False, False, 0.7)
-
-
-def test_a_copy_of_eval_results_is_json_whatever_else_is_in_it(evenhand, tmp_path):
-    folder = tmp_path / "model" / ".eval_results"
-    folder.mkdir(parents=True)
-    more = "2025-01-01: 1, 2025-01-02: [2025-01-01], b: !!binary aGk="
-    (folder / "x.yaml").write_text(f"- {{dataset: {{id: a/b, task_id: t}}, value: 0.5, date: 2025-01-01, {more}}}\n")
-    done = evenhand(
-        "leaderboard", tmp_path, "--model-id", f"{tmp_path / 'model'}={MODEL}", "--output", tmp_path / "out"
-    )
-    assert done.code == 0, done.err
-    [copy] = (tmp_path / "out/records").iterdir()
-    assert json.loads(copy.read_text())[0]["value"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -500,7 +439,7 @@ def test_nothing_at_all_is_a_page_too_and_no_success(evenhand, tmp_path):
     done = evenhand("leaderboard", tmp_path / "in", "--output", tmp_path / "out")
     assert (done.code, "0 models" in done.out) == (1, True)
     assert "The page is empty: a leaderboard needs finished runs of all rows" in done.out.replace("\n", " ")
-    assert "in, all of it: no run, record or .eval_results was found there" in done.out.replace("\n", "")
+    assert "in, all of it: no run or record was found there" in done.out.replace("\n", "")
 
 
 def test_what_is_no_board_is_not_published(evenhand, tmp_path):

@@ -9,11 +9,6 @@ from tests.hub.board_records import ACCURACY, CONTACT, record, result
 from tests.hub.hub_repositories import Blob, Commit
 from tests.hub.submittable import MODEL
 
-YAML = (
-    "- dataset: {id: lab/contact_hypothesis, task_id: certainty-no_contact}\n  value: 0.6\n  date: 2025-01-31\n"
-    "  source: {url: 'https://example.org/run'}\n"
-)
-
 
 def put(hub, kind, name, **files):
     """A repository with these files, by names in which __ is /."""
@@ -24,14 +19,14 @@ def put(hub, kind, name, **files):
 
 @pytest.fixture
 def sources(hub):
-    """A model with results of two kinds, one of them another's, and a results dataset: its commits."""
+    """A model with its own record and another's, and a results dataset: their commits."""
     records = {
         "good": record(MODEL, result(*CONTACT, 40.0, (35.0, 45.0))),
         "foreign": record("lab/other", result(*CONTACT, 1.0)),
     }
     told = {f"every_eval_ever__data__evenhand__{name}.json": json.dumps(each) for name, each in records.items()}
     card = "---\nbase_model: [lab/base]\n---\n"
-    model = put(hub, "model", MODEL, **{".eval_results__x.yaml": YAML, "README.md": card, "big.json": "{}", **told})
+    model = put(hub, "model", MODEL, **{"README.md": card, "big.json": "{}", **told})
     of_base = record("lab/base", result(*CONTACT, 60.0, (55.0, 65.0)), result(*ACCURACY, 70.0, (60.0, 80.0)))
     large = json.dumps({"evaluation_results": "x" * 2_000_000})
     rows = {"data__lab__base__1.json": json.dumps(of_base), "data__huge.json": large, "data__1_samples.jsonl": "{}"}
@@ -49,7 +44,6 @@ def test_models_and_datasets_of_the_hub(hub, command, sources, tmp_path):
         rows = {(row["model"], row["task"]): row for row in csv.DictReader(file)}
     assert {key: (row["base"], row["rank"], row["link"]) for key, row in rows.items()} == {
         (MODEL, "all"): ("lab/base", "1", f"{hub.url}/{MODEL}/blob/{model}/every_eval_ever/data/evenhand/good.json"),
-        (MODEL, "certainty-no_contact"): ("lab/base", "", "https://example.org/run"),
         ("lab/base", "all"): ("", "2", f"{hub.url}/datasets/lab/results/blob/{dataset}/data/lab/base/1.json"),
         ("lab/base", "questions"): ("", "", f"{hub.url}/datasets/lab/results/blob/{dataset}/data/lab/base/1.json"),
     }

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 
 from evenhand.errors import UsageError
 from evenhand.flow.run_folder import RunFolder
@@ -138,17 +139,31 @@ def test_a_line_break_in_a_files_name_is_refused():
     assert find_problem("a\n::error::b.md", b"fine").startswith("has a name with line breaks")
 
 
-def test_links_are_followed_into_the_hubs_cache_alone(checkpoint, tmp_path):
-    blobs = tmp_path / "models--lab--x" / "blobs"
+def test_links_are_followed_into_the_hubs_cache_alone(checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    blobs = tmp_path / "hub" / "models--lab--x" / "blobs"
     blobs.mkdir(parents=True)
     (checkpoint / "model.safetensors").rename(blobs / "0123")
     (checkpoint / "model.safetensors").symlink_to(blobs / "0123")
     (checkpoint / "LICENSE").symlink_to("README.md")
     assert {"model.safetensors", "LICENSE"} <= {*model_contents(str(checkpoint), ModelOptions("lab")).files}
-    (tmp_path / "private.txt").write_text("mine")
-    (checkpoint / "notes.txt").symlink_to(tmp_path / "private.txt")
-    with pytest.raises(UsageError, match=r"notes\.txt is a link to a file outside"):
-        model_contents(str(checkpoint), ModelOptions("lab"))
+    for place in ("private.txt", "models--lab--x/blobs/private.txt", "hub/models--lab--x/private.txt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("mine")
+        (checkpoint / "notes.txt").symlink_to(tmp_path / place)
+        with pytest.raises(UsageError, match=r"notes\.txt is a link to a file outside"):
+            model_contents(str(checkpoint), ModelOptions("lab"))
+        (checkpoint / "notes.txt").unlink()
+
+
+def test_a_snapshot_of_the_cache_may_be_published_wherever_it_is(checkpoint, tmp_path):
+    snapshot, blobs = (tmp_path / "cache" / "models--lab--x" / name for name in ("snapshots/0123", "blobs"))
+    blobs.mkdir(parents=True)
+    snapshot.parent.mkdir()
+    checkpoint.rename(snapshot)
+    (snapshot / "model.safetensors").rename(blobs / "4567")
+    (snapshot / "model.safetensors").symlink_to(blobs / "4567")
+    assert "model.safetensors" in files_of(snapshot)
 
 
 def test_what_only_looks_so_is_published_where_somebody_says_so():

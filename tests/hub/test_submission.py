@@ -212,6 +212,14 @@ def test_every_benchmark_has_records(finished, submit, tmp_path, benchmark, mode
     assert on_boards == ({"controls": 0.5} if benchmark == "contact_controls" else {})
 
 
+def test_a_run_of_some_items_is_on_no_board(finished, submit, tmp_path):
+    """Written answers to 40 of the 280 controls are not read: those items are left out."""
+    run = whole(finished("contact_controls", "stub:say:Yes", protocol="generate"), tmp_path / "run")
+    written = submit(run, "--namespace", "ann")
+    assert entries(written) == []
+    assert "not all rows were asked: 40 items" in written["out"]
+
+
 def test_no_place_of_a_machine_is_told(contact, submit):
     """Of a folder its name, of a server its model's; of texts that a run names, nothing else."""
     identity = "/data/ann/checkpoints/mine@abcdef float32"

@@ -6,7 +6,6 @@ import re
 import sys
 from collections import Counter
 from itertools import combinations
-from typing import get_args
 
 import pandas as pd
 import pytest
@@ -17,27 +16,24 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.request import Reply, Sampling
 from evenhand.models.stub import StubModel
-from evenhand.tools.generation import pipeline
+from evenhand.tools.generation import agency_pairs
 from evenhand.tools.generation.agency_pairs import (
+    KEPT,
     PairGeneration,
     Seed,
     make_agency_pairs,
-    outcome_counts,
     paraphrase_request,
     read_seeds,
 )
-from evenhand.tools.generation.agency_paraphrases import (
+from evenhand.tools.generation.near_duplicates import find_duplicates, normalize, similarity
+from evenhand.tools.generation.paraphrases import (
     AGENTIC_EXAMPLE,
     COMMUNAL_EXAMPLE,
     PARAPHRASE,
-    Failed,
     Paraphrases,
-    Unread,
     failed_check,
     read_paraphrases,
 )
-from evenhand.tools.generation.near_duplicates import Duplicate, find_duplicates, normalize, similarity
-from evenhand.tools.generation.pipeline import KEPT, NO_REPLIES
 
 SEED = "She ran the harbour office for nine years."
 AGENTIC = "She took charge of the harbour office and led it for nine years."
@@ -177,6 +173,7 @@ def test_seeds_too_short_too_long_or_repeated_are_counted():
 
 # Reading
 
+NO_OBJECT = "no object with both keys"
 NESTED = {"agentic": {"description": AGENTIC}, "communal": {"rephrased_sentence": COMMUNAL}}
 
 
@@ -207,41 +204,28 @@ def test_read(reply):
 
 
 UNREAD = [
-    ("", "no object"),
-    ("I can't do that.", "no object"),
-    ('"agentic": "a", "communal": "b"', "no object"),
+    ("", NO_OBJECT),
+    ('"agentic": "a", "communal": "b"', NO_OBJECT),
     (json.dumps(BOTH)[:-1], "truncated"),
-    (json.dumps(BOTH)[:40], "truncated"),
     ("{'agentic': 'a', 'communal': 'b", "truncated"),
-    ('{"agentic": "{a}"', "truncated"),
-    ("{agentic: 'a', communal: 'b'}", "malformed"),
-    ("{“agentic”: “a”, “communal”: “b”}", "malformed"),
-    ("{'agentic': 'He's a lead', 'communal': 'b'}", "malformed"),
-    ("{'agentic': 'He ate at Toys 'r' Us', 'communal': 'b'}", "malformed"),
-    ("{'agentic': 'a' + 'b', 'communal': print('b')}", "malformed"),
-    ("{'agentic': f'a', 'communal': 'b'}", "malformed"),
+    ("{“agentic”: “a”, “communal”: “b”}", NO_OBJECT),
+    ("{'agentic': 'He's a lead', 'communal': 'b'}", NO_OBJECT),
+    ("{'agentic': 'He ate at Toys 'r' Us', 'communal': 'b'}", NO_OBJECT),
+    ("{'agentic': 'a' + 'b', 'communal': print('b')}", NO_OBJECT),
     ("{'agentic': b'a', 'communal': 'b'}", "not a string"),
-    ("{**{'agentic': 'a'}, 'communal': 'b'}", "malformed"),
-    ('{"agentic": "a" "communal": "b"}' + json.dumps(BOTH), "malformed"),
-    ("{{'agentic': 'a', 'communal': 'b'}}", "malformed"),
-    (json.dumps({"agentic": AGENTIC}), "missing key"),
-    (json.dumps({"agent": AGENTIC, "communal": COMMUNAL}), "missing key"),
-    (json.dumps({"output": BOTH}), "missing key"),
-    (json.dumps({"sentence": SEED}), "missing key"),
+    ("{**{'agentic': 'a'}, 'communal': 'b'}", NO_OBJECT),
+    ('{"agentic": "a" "communal": "b"}' + json.dumps(BOTH), NO_OBJECT),
+    (json.dumps({"agentic": AGENTIC}), NO_OBJECT),
+    (json.dumps({"agent": AGENTIC, "communal": COMMUNAL}), NO_OBJECT),
+    (json.dumps({"output": BOTH}), NO_OBJECT),
     (json.dumps(BOTH) + json.dumps({"agentic": COMMUNAL, "communal": AGENTIC}), "several objects"),
-    (json.dumps({"agentic": AGENTIC}) + json.dumps({"communal": COMMUNAL}), "several objects"),
-    ('{"agentic": "a", "agentic": "b", "communal": "c"}', "repeated key"),
-    ('{"agentic": "a", "Agentic": "b", "communal": "c"}', "repeated key"),
     (json.dumps({"agentic": [AGENTIC], "communal": COMMUNAL}), "not a string"),
     (json.dumps({"agentic": AGENTIC, "communal": None}), "not a string"),
-    (json.dumps({"agentic": 1, "communal": True}), "not a string"),
     (json.dumps({"agentic": {"description": AGENTIC, "source": SEED}, "communal": COMMUNAL}), "not a string"),
-    (json.dumps({"agentic": {"a": {"b": AGENTIC}}, "communal": COMMUNAL}), "not a string"),
     (json.dumps({"agentic": {}, "communal": COMMUNAL}), "not a string"),
-    ('{"agentic": "a", "communal": "half a character: \\ud83d"}', "not a string"),
     ('{"a": ' * 1600, "truncated"),
-    ("{'a': " + "[" * 4000 + "]" * 4000 + "}", "malformed"),
-    ("{'a': " + "-" * 9000 + "1}", "malformed"),
+    ("{'a': " + "[" * 4000 + "]" * 4000 + "}", NO_OBJECT),
+    ("{'a': " + "-" * 9000 + "1}", NO_OBJECT),
     (json.dumps(BOTH) + " " * 10_000, "too long"),
 ]
 
@@ -251,12 +235,8 @@ def test_unread(reply, reason):
     assert read_paraphrases(reply) == reason
 
 
-def test_every_reason_is_shown_above():
-    assert {reason for _, reason in UNREAD} == set(get_args(Unread))
-
-
 def test_a_reply_at_its_limit_of_tokens_was_truncated():
-    assert read_paraphrases("{agentic: 'a'}") == "malformed"
+    assert read_paraphrases("{agentic: 'a'}") == NO_OBJECT
     assert read_paraphrases("{agentic: 'a'}", cut=True) == "truncated"
     assert read_paraphrases(json.dumps(BOTH) + " I ho", cut=True) == PAIR
 
@@ -295,7 +275,7 @@ words = st.text(min_size=1).filter(lambda text: text.split())
 @example('{"a": "\ud83d"}', True)
 def test_reading_never_raises(reply, cut):
     found = read_paraphrases(reply, cut)
-    assert isinstance(found, Paraphrases) or found in get_args(Unread)
+    assert isinstance(found, (Paraphrases, str))
 
 
 @settings(max_examples=200, deadline=None)
@@ -346,10 +326,6 @@ def test_length_is_from_two_fifths_to_three_times_the_seeds():
 def test_a_name_in_brackets_of_the_seeds_own_is_kept():
     seed = "[Name] ran the harbour office for nine years."
     assert failed_check(seed, Paraphrases("[Name] led the harbour office for nine years.", COMMUNAL)) is None
-
-
-def test_every_failed_check_is_shown_above():
-    assert {reason for *_, reason in CHECKS if reason} == set(get_args(Failed))
 
 
 # Duplicates
@@ -451,7 +427,6 @@ def test_rows_of_kept_pairs(make):
     assert counts["sentences"]["read"] == 9
     assert counts["sentences"]["asked"] == 3
     assert counts["pairs"] == {"asked": 3, "kept": 3}
-    assert not any(sum(counts[step].values()) for step in ("unread", "failed", "duplicates"))
     results = folder.read_record()
     assert (results["benchmark"], results["model_identity"], results["n"]) == ("agency_pairs", "scripted", 3)
     assert results["prompt"] == {"text": PARAPHRASE.text, "source": "LABE, Table 7"}
@@ -475,27 +450,18 @@ def test_every_seed_asked_has_one_outcome(make):
     )
     outcomes = folder.read_predictions().set_index("seed")["outcome"]
     assert [outcomes[seed] for seed in seeds] == [
-        "no object", "same", KEPT, "exact duplicate", "truncated", KEPT, "exact duplicate", "near duplicate",
+        NO_OBJECT, "same", KEPT, "exact duplicate", "truncated", KEPT, "exact duplicate", "near duplicate",
     ]  # fmt: skip
     assert [row["pair"] for row in rows[::2]] == ["text/0/4", "text/0/7"]
-    assert counts["pairs"] == {"asked": 8, "kept": 2}
-    assert counts["unread"]["no object"] == counts["unread"]["truncated"] == counts["failed"]["same"] == 1
-    assert counts["duplicates"] == {"exact duplicate": 2, "near duplicate": 1}
-    assert 2 + sum(sum(counts[step].values()) for step in ("unread", "failed", "duplicates")) == 8
-
-
-def test_counts_name_every_reason():
-    reasons = [*NO_REPLIES, *get_args(Unread), *get_args(Failed), *get_args(Duplicate), KEPT]
-    counts = outcome_counts([{"outcome": reason} for reason in reasons])
-    assert counts["pairs"] == {"asked": 20, "kept": 1}
-    steps = ("no_reply", "unread", "failed", "duplicates")
-    assert Counter(n for step in steps for n in counts[step].values()) == {1: 19}
+    assert counts["pairs"] == {
+        "asked": 8, "kept": 2, "exact duplicate": 2, NO_OBJECT: 1, "same": 1, "truncated": 1, "near duplicate": 1,
+    }  # fmt: skip
 
 
 def test_nothing_kept_is_an_empty_file(make):
     _, rows, counts = make(Scripted(lambda seed: "no"), [biography(TOPICS)])
     assert rows == []
-    assert counts["pairs"] == {"asked": 8, "kept": 0}
+    assert counts["pairs"] == {"asked": 8, "kept": 0, NO_OBJECT: 8}
 
 
 def test_an_interrupted_run_goes_on_and_asks_nothing_twice(make, tmp_path):
@@ -553,8 +519,9 @@ def test_kept_pairs_satisfy_every_check(tmp_path_factory, data):
         assert not set("{}") & set(row["text"])
         assert "agentic" not in re.findall(r"\w+", row["text"].casefold())
     counts = folder.read_record()["counts"]
-    steps = ("unread", "failed", "duplicates")
-    assert counts["pairs"]["asked"] == len(rows) // 2 + sum(sum(counts[step].values()) for step in steps) == 8
+    asked = counts["pairs"].pop("asked")
+    assert asked == sum(counts["pairs"].values()) == 8
+    assert counts["pairs"]["kept"] == len(rows) // 2
 
 
 # Files and settings
@@ -601,9 +568,7 @@ def test_what_failed_for_good_is_counted(make):
     with pytest.raises(EvenhandError, match="1 request failed for good"):
         make(model, [biography(TOPICS)])
     _, rows, counts = make(model, [biography(TOPICS)], max_failed=0.2)
-    assert counts["pairs"] == {"asked": 8, "kept": 7}
-    assert counts["no_reply"]["context exceeded"] == 1
-    assert not any(sum(counts[step].values()) for step in ("unread", "failed", "duplicates"))
+    assert counts["pairs"] == {"asked": 8, "kept": 7, "context exceeded": 1}
     assert TOPICS[2] not in {row["seed"] for row in rows}
 
 
@@ -623,7 +588,7 @@ def script(root):
 
 
 def test_the_script(script, bios, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(pipeline, "load_model", lambda name, **loading: Scripted())
+    monkeypatch.setattr(agency_pairs, "load_model", lambda name, **loading: Scripted())
     command = ["make_agency_pairs.py", "--texts", bios, "--text-column", "wiki_bio_text", "--limit", "2"]
     monkeypatch.setattr(sys, "argv", [*command, "--output", str(tmp_path / "run")])
     script.main()

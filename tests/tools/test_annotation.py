@@ -354,10 +354,13 @@ def test_numbers_as_default_labels_need_a_meaning(tmp_path):
 
 
 def test_labelled_sheets_are_not_overwritten(sentences, tmp_path):
-    export(ExportSettings((str(sentences),), AGENCY, tmp_path / "out.csv", annotators=2))
+    settings = ExportSettings((str(sentences),), AGENCY, tmp_path / "out.csv", annotators=2)
+    made = export(settings)
+    made.sheets[0].unlink()  # as if the command had been killed
+    export(settings)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(UsageError, match=r"already there, perhaps with labels: .*out\.annotator-1\.csv"):
-        export(ExportSettings((str(sentences),), AGENCY, tmp_path / "out.csv", annotators=2, seed=1))
+        export(replace(settings, seed=1))
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

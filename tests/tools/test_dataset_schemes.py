@@ -191,6 +191,8 @@ def test_pictures_stand_on_a_page_in_the_order_of_the_sheet(tmp_path):
         ]
         assert all(base64.b64decode(png).startswith(b"\x89PNG") for png, _, _ in shown)
         assert not any(row["id"] in html or row["default_pictured"] in html for row in key.values())
+    export(settings)  # killed midway, it is repeated
+    exported.pages[0].write_text("mine")
     with pytest.raises(UsageError, match=r"already there.*p\.annotator-1\.pictures\.html"):
         export(settings)
 

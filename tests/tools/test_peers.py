@@ -115,6 +115,19 @@ def test_what_a_task_file_cannot_hold_is_refused(evenhand, tmp_path, arguments, 
     assert not (tmp_path / "task").exists()
 
 
+@pytest.mark.parametrize(("peer", "protocol"), [("lm-eval", "choose"), ("inspect", "generate")])
+def test_the_folder_says_how_it_is_asked(evenhand, tmp_path, peer, protocol):
+    """What was left by a command that was killed is written over."""
+    command = ("export", peer, "contact_hypothesis", "--config", "certainty", "--limit", 6, "--protocol", protocol)
+    (tmp_path / "task").mkdir()
+    (tmp_path / "task" / "items.jsonl").write_text("")
+    made = evenhand(*command, "--output", tmp_path / "task")
+    assert made.code == 0, made.err
+    readme = (tmp_path / "task" / "README.md").read_text(encoding="utf-8")
+    assert "18 questions" in readme
+    assert made.out.splitlines()[-1].replace(f"{tmp_path}/task", ".") in readme
+
+
 def test_a_folder_of_something_else_stays_as_it_is(evenhand, tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
     command = ("export", "lm-eval", "contact_hypothesis", "--config", "certainty", "--limit", 6, "--output")

@@ -103,7 +103,15 @@ def files_of(folder: Path, deep: bool = True) -> dict[str, Path]:
 
 
 def _refuse_outside(path: Path, folder: Path) -> None:
+    from huggingface_hub import constants
+
     target = path.resolve()
-    is_cached = target.parent.name == "blobs" and target.parents[1].name.startswith(("models--", "datasets--"))
+    # A file of the cache is at models--ORG--NAME/blobs/HASH; snapshots/COMMIT/ of the same repository links to it.
+    snapshots = folder.resolve().parent
+    caches = [
+        Path(constants.HF_HUB_CACHE).resolve(),
+        *([snapshots.parents[1]] if snapshots.name == "snapshots" else ()),
+    ]
+    is_cached = target.parent.name == "blobs" and target.parent.parent.parent in caches
     if not (is_cached or target.is_relative_to(folder.resolve())):
         raise UsageError(f"{path} is a link to a file outside of {folder}; put a copy in its place, or remove it")

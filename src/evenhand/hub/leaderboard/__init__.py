@@ -2,10 +2,9 @@
 
 sources → records, checked → board (rows, columns, ranks) → page, CSV, Space
 
-- **A source** is a folder or file here, or a repository of the Hub. It holds run folders, records of Every Eval Ever
-  (JSON), and `.eval_results` of model repositories (YAML); `sources.py` finds them, `records.py` knows the formats. A
-  run is read as the record that `evenhand submit` would make of it, so that both lead to the same cell; of
-  `.eval_results` that evenhand wrote, the record next to them is read.
+- **A source** is a folder or file here, or a repository of the Hub. It holds run folders and records of Every Eval Ever
+  (JSON); `sources.py` finds them, `records.py` knows the format. A run is read as the record that `evenhand submit`
+  would make of it, so that both lead to the same cell.
 - **A record** (`records.py`) is one figure of one model. Its form is checked against `formats.schema.json`, and all
   else in one place (`check_record`). Runs with --limit, rehearsals and stubs are refused as by `submit`.
   Each refusal is reported with its reason, and is in refused.csv; none stops the rest.

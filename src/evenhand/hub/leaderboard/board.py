@@ -18,7 +18,7 @@ MOST_OVERVIEW, MOST_COLUMNS = 12, 40  # columns of the first table, and of a ben
 
 @dataclass(frozen=True)
 class Row:
-    """base: a row's name, on the board or not. variants: rows on the board of which this is the base."""
+    """A model. base: its base model's row, on the board or not; variants: rows on the board made from this one."""
 
     name: str
     base: str | None
@@ -33,7 +33,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Section:
-    """One table. left_out: how many columns are not shown."""
+    """One table of the page. left_out: number of columns that are not shown."""
 
     title: str
     columns: Sequence[Column]
@@ -47,7 +47,7 @@ Cells = Mapping[tuple[Column, str], Cell]
 
 @dataclass(frozen=True)
 class Board:
-    """sections: all models first, then a table for each benchmark."""
+    """All results. sections: one of all models, then one for each benchmark."""
 
     gathered: Gathered
     rows: tuple[Row, ...]
@@ -83,7 +83,7 @@ def make_board(gathered: Gathered) -> Board:
 
 
 def _sort_key(column: Column) -> tuple[object, ...]:
-    """Evenhand's benchmarks first, in their own order; of each the figures of all of it, then bias, then utility."""
+    """Order columns: evenhand's benchmarks first, whole benchmarks before their parts, bias before utility."""
     place = BENCHMARKS.names.index(column.benchmark) if column.benchmark in BENCHMARKS else len(BENCHMARKS.names)
     is_part = "all" not in re.split("[_-]", column.task)
     return (
@@ -93,9 +93,9 @@ def _sort_key(column: Column) -> tuple[object, ...]:
 
 
 def _choose_overview(columns: Sequence[Column], counts: Mapping[Column, int]) -> list[Column]:
-    """Of each metric of a benchmark the column that most models have.
+    """Choose, for each metric of a benchmark, the column that most models have.
 
-    What another library calls the same as one of evenhand's figures is in the benchmark's own table alone.
+    Columns of other libraries with the name of one of evenhand's figures are in the benchmark's own table only.
     """
     chosen: dict[tuple[str, str, str], Column] = {}
     ours = {(column.benchmark, column.metric) for column in columns if column.library == OURS}
@@ -108,7 +108,7 @@ def _choose_overview(columns: Sequence[Column], counts: Mapping[Column, int]) ->
 
 
 def _order_rows(records: Iterable[Record], columns: Sequence[Column], cells: Cells) -> tuple[Row, ...]:
-    """By the worst rank in the first column, then in the next, and so on, then by name; variants behind their base."""
+    """Order rows by the worst rank in each column in turn, then by name; variants follow their base."""
     bases: dict[str, str] = {}
     for each in records:
         if each.base_row is not None:

@@ -27,7 +27,7 @@ NEEDED = (
 class LeaderboardOptions:
     title: str = option("Leaderboard of social bias", "title of the page", metavar="TEXT")
     model_id: tuple[tuple[str, str], ...] = option(
-        (), "the model of a folder's results, if its files don't say", metavar="FOLDER=ORG/NAME", parse=pair,
+        (), "the model of run folders, if they don't say", metavar="FOLDER=ORG/NAME", parse=pair,
         repeated=True,
     )  # fmt: skip
     base: tuple[tuple[str, str], ...] = option(
@@ -42,17 +42,17 @@ class LeaderboardOptions:
 
 
 def leaderboard(arguments: Sequence[str], console: Console) -> int:
-    """Parse, gather, write; return 1 where there is nothing to show."""
+    """Gather results and write the page; return 1 where there is nothing to show."""
 
     def add_rest(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "sources", nargs="+", metavar="SOURCE",
             help="run folders, records of Every Eval Ever, folders of them, ORG/NAME of a model on the Hub, or "
-            "datasets/ORG/NAME; of two that contradict each other the first counts",
+            "datasets/ORG/NAME; the first of two contradicting results counts",
         )  # fmt: skip
         parser.add_argument("--output", type=path, metavar="DIR", required=True, help="output directory of the page")
 
-    description = "Results from many places in one table: a page that needs nothing else, and the same as a Space."
+    description = "Gather results into one table: a self-contained page, and the same page as a Space."
     groups = {"options": Group("options", LeaderboardOptions)}
     parsed, values = parse("evenhand leaderboard", description, arguments, groups, add_rest)
     options = made(LeaderboardOptions, values["options"])

@@ -31,7 +31,7 @@ _TEMPLATES = Environment(
 
 
 def render_page(board: Board, title: str, links: Links) -> str:
-    """index.html."""
+    """Return index.html."""
     script = (TEMPLATES / "board.js").read_text(encoding="utf-8")
     return _TEMPLATES.get_template("board.html.jinja").render(
         board=board, title=title, version=__version__,
@@ -47,20 +47,20 @@ def render_page(board: Board, title: str, links: Links) -> str:
 
 
 def render_card(board: Board, title: str, gradio: str) -> str:
-    """README.md of the Space, with its front matter. gradio: the version."""
+    """Return README.md of the Space, with its front matter. gradio: its version."""
     card = _TEMPLATES.get_template("README.md.jinja")
     return card.render(title=title, gradio=gradio, version=__version__, board=board)
 
 
 def find_link(origin: Origin, links: Links) -> str | None:
-    """Where a reader opens a result."""
+    """Return the address or path of a result, for the reader; None where there is none."""
     return origin.link or links.get((origin.source, origin.place))
 
 
 def draw_plots(board: Board) -> Iterator[tuple[str, Markup]]:
-    """(caption, drawing): each bias of the first table against the utility that most models have, where two have both.
+    """Yield (caption, drawing) of each bias in the first table against the utility that most models have.
 
-    Of a benchmark of nothing else, where there is one.
+    A benchmark that measures utility only is preferred. At least two models must have both.
     """
     with_bias = {column.benchmark for column in board.columns if not column.utility}
     utilities = [column for column in board.columns if column.utility and not column.lower_is_better]
@@ -84,7 +84,7 @@ def draw_plots(board: Board) -> Iterator[tuple[str, Markup]]:
 
 
 def format_result(record: Record) -> tuple[str, str]:
-    """A figure and its interval, with as many digits as the interval's width shows."""
+    """Return a figure and its interval, with digits by the interval's width."""
     width = (record.interval[1] - record.interval[0]) if record.interval else abs(record.value) / 50
     digits = 3 if width < 0.3 else 1 if width < 50 else 0
     figure, *ends = (
@@ -99,7 +99,7 @@ def _benchmark_title(name: str) -> str:
 
 
 def _heading(column: Column) -> str:
-    """ "biased answers · certainty-no contact"."""
+    """Return "biased answers · certainty-no contact"."""
     known = declared_figure(column)
     metric = known.name if known is not None else column.metric.replace("_", " ")
     return f"{metric} · {column.task.replace('_', ' ')}"

@@ -45,14 +45,14 @@ MOST_RUNS = 30  # of a column, of which pairs are compared; of more, intervals d
 
 @dataclass(frozen=True)
 class Rank:
-    """The ranks that a model may have among n models; worst is infinite without an interval."""
+    """The range of a model's ranks among n models; worst is infinite without an interval."""
 
     best: float
     worst: float
     n: int
 
     def __str__(self) -> str:
-        """ "2" or "1–3"; nothing without an interval, or for a single model."""
+        """Return "2" or "1–3"; "" without an interval and for a single model."""
         if self.n < 2 or math.isinf(self.worst):
             return ""
         return f"{self.best}" if self.best == self.worst else f"{self.best}–{self.worst}"
@@ -62,7 +62,7 @@ def rank_results(
     values: Sequence[float], intervals: Sequence[Interval | None], lower_is_better: bool,
     paired: PairedDifference | None = None,
 ) -> list[Rank]:  # fmt: skip
-    """Rank by the intervals; pairs that these leave open by their paired difference, where it is known."""
+    """Rank by the intervals, and pairs that these leave open by their paired difference, where it is known."""
     known = [place for place, interval in enumerate(intervals) if interval is not None]
     n, sign = len(known), 1 if lower_is_better else -1
     value = sign * np.array([values[place] for place in known], dtype=float)
@@ -85,7 +85,7 @@ def rank_results(
 
 
 def widening(n: int) -> float:
-    """How much wider an interval of 95 % is at the level for comparisons with n - 1 others."""
+    """Return the factor that widens a 95 % interval to the level for comparisons with n - 1 others."""
     from scipy import stats
 
     return 1.0 if n <= 2 else float(stats.norm.isf(LEVEL / 2 / (n - 1)) / stats.norm.isf(LEVEL / 2))
@@ -99,15 +99,15 @@ class PairedRuns:
         self._compare = cache(self._compare_runs)
 
     def pair(self, records: Sequence[Record]) -> PairedDifference | None:
-        """By places in the records; None where less than two are of runs, or too many."""
+        """Return a function of two places in the records; None for fewer than two runs, or too many."""
         if not 2 <= sum(each.origin.run is not None for each in records) <= MOST_RUNS:
             return None
         return lambda first, second: self.difference(records[first], records[second])
 
     def difference(self, first: Record, second: Record) -> Interval | None:
-        """The 95 % interval of second minus first; None where it is unknown, or decides nothing.
+        """Return the 95 % interval of second minus first; None where it is unknown, or holds 0.
 
-        Of a figure with a sign the board has distances from zero, which the difference does not compare.
+        A signed figure has none: the board shows its distance from zero, which the difference does not compare.
         """
         one, other, key, name = first.origin.run, second.origin.run, first.figure, first.column.benchmark
         if not one or not other or not key or key != second.figure or is_signed(get_benchmark(name).figure(key.figure)):
@@ -119,7 +119,7 @@ class PairedRuns:
         return (found.low, found.high) if found is not None and found.differs else None
 
     def _compare_runs(self, name: str, figure: str, first: Path, second: Path) -> Mapping[FigureKey, Difference]:
-        """Second minus first, of all groups of the figure."""
+        """Return the differences, second minus first, of all groups of the figure."""
         with as_written(first, second):
             samples = self._read(name, first), self._read(name, second)
             benchmark, groupings = get_benchmark(name), lambda of: tuple({*of.headline, ()}) if of.key == figure else ()

@@ -1,21 +1,18 @@
-"""One figure of one model: read from one of two formats, and what it must satisfy to be on the board.
+"""One figure of one model: read from a record of Every Eval Ever, and what it must satisfy to be on the board.
 
-- Records of Every Eval Ever (https://github.com/evaleval/every_eval_ever) say how each figure was measured.
-- `.eval_results/*.yaml` are shares as the Hub's boards show them, more is better. Evenhand writes them next to records,
-  which are read in their place.
-
-Anyone may have written them. `formats.schema.json` says which form is read; other fields are ignored.
+Records (https://github.com/evaleval/every_eval_ever) say how each figure was measured. Anyone may have written them:
+`formats.schema.json` says which form is read; other fields are ignored.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
-from datetime import UTC, date, datetime
-from functools import cache, partial
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +21,6 @@ from evenhand.errors import EvenhandError
 from evenhand.figure import Figure
 from evenhand.flow.foreign_files import shortened
 from evenhand.hub.results_checks import MOST_UNREAD
-from evenhand.hub.submission.eval_results import tasks_of
 from evenhand.hub.submission.every_eval_ever import LEVEL
 from evenhand.hub.submission.figures import is_signed, lower_is_better, submitted_range
 from evenhand.hub.submission.validation import checked_date, date_of, is_address
@@ -38,7 +34,7 @@ if TYPE_CHECKING:
 Interval = tuple[float, float]
 OURS = "evenhand"
 FAULTS = (EvenhandError, OSError, ValueError, OverflowError)
-"""What reading a result raises: it is refused with the error's sentence."""
+"""Errors of reading a result, which is then refused with the error's message."""
 MODEL_ID = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 LONGEST_NAME, LONGEST_SETTING, LONGEST_TEXT = 120, 1_000, 400  # characters
 LARGEST = 1e9  # of any score
@@ -46,7 +42,7 @@ ROUNDING = 1e-6
 NO_WIDTH = "its interval is left out: it has no width, or less than one answer more would make"
 NO_COLUMN = ("seed", "dtype", "mitigation", "configs")  # settings that rows or tasks name, or that compare well
 DEFAULTS = ("source evenhand", "runs 1")
-UNKNOWN_SETTING, UNKNOWN_VERSION = "settings not told", "version not told"
+UNKNOWN_SETTING, UNKNOWN_VERSION = "settings unknown", "version unknown"
 LONGEST_ADDRESS = 500  # characters
 
 
@@ -84,14 +80,14 @@ class Origin:
 
 @dataclass(frozen=True)
 class Column:
-    """A figure under one setting: only results of one column are compared.
+    """A figure under one setting. Only results of one column are compared.
 
     Attributes:
         unit: "percent", or nothing.
-        utility: it says what a model can do, not how biased it is.
+        utility: whether it measures ability, not bias.
         dataset: its name and version.
-        setting: protocol and options, those that are not as by default.
-        library: what measured it.
+        setting: protocol and options that differ from the defaults.
+        library: the evaluation library.
     """
 
     benchmark: str
@@ -156,29 +152,24 @@ def _validator(part: str) -> Draft202012Validator:
 
 
 def clean(text: str, longest: int = LONGEST_TEXT) -> str:
-    """A text in one line, cut, with a space for each character that can't be seen."""
+    """Return a text on one line, cut, with a space for each unprintable character."""
     return " ".join("".join(each if each.isprintable() else " " for each in text[:longest]).split())
 
 
-def parse_day(value: object) -> str:
-    """A date in ISO 8601, from that, from what YAML makes of it, or from seconds since 1970 as a text.
-
-    Raises UsageError for no date, and for one in the future.
-    """
-    if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
-        value = date_of(float(value))
-    return checked_date(value.isoformat() if isinstance(value, date) else value, datetime.now(UTC), "the date")
+def parse_day(text: str) -> str:
+    """Return a date in ISO 8601, from that or from seconds since 1970. Raises UsageError for others and the future."""
+    text = date_of(float(text)) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text
+    return checked_date(text, datetime.now(UTC), "the date")
 
 
 def check_record(record: Record, bounds: tuple[float | None, float | None] = (None, None)) -> Record:
-    """The record; without an interval that can't be one of 95 %, and without a base that is itself or no ORG/NAME.
+    """Return the record, without an interval that is too narrow for 95 % and without a base that is no other model.
 
     Args:
-        bounds: the least and the most that the figure can be, by its source.
+        bounds: minimum and maximum of the figure, by its source.
 
     Raises:
-        ValueError: a name is none, or the figure is of no answer, no number, out of its range, or contradicts what its
-            metric is.
+        ValueError: for an invalid name, and for a figure of no answers, out of range, or in conflict with its metric.
     """
     for text in (*astuple(record.column), record.model, record.mitigation or ""):
         longest = LONGEST_SETTING if text == record.column.setting else LONGEST_NAME
@@ -194,7 +185,7 @@ def check_record(record: Record, bounds: tuple[float | None, float | None] = (No
 
 
 def _check_range(record: Record, low: float | None, high: float | None) -> None:
-    """Against the range of evenhand's own figure; of others, the one that their source gives."""
+    """Raise ValueError for a figure outside the range of evenhand's own figure, or of the one that the source gives."""
     column, known = record.column, declared_figure(record.column)
     if known is not None:
         if column.lower_is_better != lower_is_better(known) or column.unit != known.unit:
@@ -214,7 +205,7 @@ def _check_range(record: Record, low: float | None, high: float | None) -> None:
 
 
 def _has_no_width(record: Record) -> bool:
-    """Whether it is narrower than one answer more would make it: 0 of 100 with [0, 0] is no certainty."""
+    """Return whether an interval is narrower than one answer: 0 of 100 with [0, 0] is no certainty."""
     low, high = record.interval or (0.0, 0.0)
     of_answers = record.column.unit == "percent" and record.column.library == OURS and record.n_read
     return high - low <= ROUNDING or bool(of_answers and high - low < 100 / of_answers - ROUNDING)
@@ -222,7 +213,7 @@ def _has_no_width(record: Record) -> bool:
 
 @cache
 def declared_figure(column: Column) -> Figure | None:
-    """The figure of evenhand's that a column is of; None for others."""
+    """Return evenhand's figure that a column holds; None for columns of other libraries."""
     with suppress(EvenhandError):
         if column.library == OURS:
             return next((each for each in get_benchmark(column.benchmark).figures if each.key == column.metric), None)
@@ -230,36 +221,32 @@ def declared_figure(column: Column) -> Figure | None:
 
 
 def parse_results(content: Any, origin: Origin) -> Iterator[Record | Refused]:
-    """Each result of a record of Every Eval Ever, or each entry of `.eval_results`. Raises one of FAULTS for all."""
-    is_record = not isinstance(content, list)
-    check_form("record" if is_record else "entries", content)
-    model = content["model_info"]["id"].strip() if is_record else origin.model or ""
+    """Yield each result of a record of Every Eval Ever. Raises one of FAULTS for a record that can't be read at all."""
+    check_form("record", content)
+    model = content["model_info"]["id"].strip()
     if origin.run is None and not MODEL_ID.fullmatch(model):
         raise ValueError(f"the model {clean(model, 100)!r} must be ORG/NAME in ASCII letters, digits, . - and _")
-    if not is_record:
-        return _build_each(content, partial(_build_entry, origin=origin), origin)
     if origin.model not in (None, model):
         raise ValueError(f"it says to be of {clean(model, 100)}, and lies in the repository of {origin.model}")
     dates = [parse_day(content[key]) for key in ("evaluation_timestamp", "retrieved_timestamp") if key in content]
     if not dates:
         raise ValueError("it has no date")
     origin = replace(origin, link=origin.link or _address(content["source_metadata"].get("source_url")))
-    build = partial(_build_result, content=content, origin=origin, model=model, date=dates[0])
-    return _build_each(content["evaluation_results"], build, origin)
+    return _build_each(content, origin, model, dates[0])
 
 
-def _build_each(results: Sequence[Any], build: Callable[[Any], Record], origin: Origin) -> Iterator[Record | Refused]:
-    """What is wrong with one of them refuses that one alone."""
-    for k, each in enumerate(results, 1):
+def _build_each(content: Any, origin: Origin, model: str, date: str) -> Iterator[Record | Refused]:
+    """Yield records; a faulty result is refused without the others."""
+    for k, each in enumerate(content["evaluation_results"], 1):
         try:
-            yield build(each)
+            yield _build_result(each, content, origin, model, date)
         except FAULTS as error:
             name = each.get("evaluation_name") if isinstance(each, Mapping) else None
             named = clean(name, 100) if isinstance(name, str) else f"result {k}"
             yield Refused(origin.source, f"{origin.place}: {named}", shortened(error))
 
 
-def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date: str) -> Record:
+def _build_result(result: Any, content: Any, origin: Origin, model: str, date: str) -> Record:
     check_form("result", result)
     metric, score = result["metric_config"], result["score_details"]
     details, uncertainty = score.get("details", {}), score.get("uncertainty", {})
@@ -284,7 +271,7 @@ def _build_result(result: Any, *, content: Any, origin: Origin, model: str, date
 
 
 def _list_notes(content: Any, details: Mapping[str, str], asked: Mapping[str, str]) -> list[str]:
-    """Who measured, with what, of which commit, and what the run warned of."""
+    """List who measured it, with which library and model commit, and the run's warnings."""
     source, library = content["source_metadata"], content["eval_library"]
     model = content["model_info"].get("additional_details", {})
     who = source.get("source_organization_name", "unknown")
@@ -314,32 +301,32 @@ def _read_column(result: Any, library: Any, asked: Mapping[str, str]) -> Column:
 
 
 def _name_mitigation(asked: Mapping[str, str]) -> str | None:
-    """Its name, and its own options where they differ from its defaults."""
+    """Return the mitigation's name with its options that differ from their defaults."""
     own = (f"{key.replace('_', ' ')} {asked[key]}" for key in _options_of_mitigation(asked) if key in asked)
     return ", ".join((asked["mitigation"].strip(), *own)) if "mitigation" in asked else None
 
 
 def _options_of_mitigation(asked: Mapping[str, str]) -> list[str]:
-    """Names of its own options, which belong to the row; none of a mitigation that evenhand doesn't know."""
+    """Return the names of a mitigation's options, which belong to the row; none for an unknown mitigation."""
     name = asked.get("mitigation", "").strip()
     return [each.name for each in fields_of(get_mitigation(name).Options)] if name in MITIGATIONS else []
 
 
 def _name_setting(column: Column, sampling: Mapping[str, float], asked: Mapping[str, str]) -> str:
-    """The settings that separate columns, in one line."""
+    """Return the settings that separate columns, in one line."""
     left_out = {*NO_COLUMN, *_options_of_mitigation(asked)}
-    told = {key: value for key, value in asked.items() if key not in left_out}
-    told |= {key: f"{sampling[key]:g}" for key in ("temperature", "top_p", "max_tokens") if key in sampling}
+    given = {key: value for key, value in asked.items() if key not in left_out}
+    given |= {key: f"{sampling[key]:g}" for key in ("temperature", "top_p", "max_tokens") if key in sampling}
     if column.library == OURS and "configs" in asked and not _names_configs(column, asked["configs"].split(", ")):
-        told["configs"] = asked["configs"]
-    if not told and column.library != OURS:
+        given["configs"] = asked["configs"]
+    if not given and column.library != OURS:
         return UNKNOWN_SETTING
-    parts = sorted(f"{key.replace('_', ' ')} {value}" for key, value in told.items())
+    parts = sorted(f"{key.replace('_', ' ')} {value}" for key, value in given.items())
     return ", ".join(each for each in parts if each not in DEFAULTS) or "as by default"
 
 
 def _names_configs(column: Column, configs: list[str]) -> bool:
-    """Whether the task's name says which configurations it is of, or they are those of any run."""
+    """Return whether the task's name contains the configurations, or they are the default ones."""
     if column.benchmark not in BENCHMARKS or any(each in column.task for each in configs):
         return True
     benchmark = get_benchmark(column.benchmark)
@@ -349,7 +336,7 @@ def _names_configs(column: Column, configs: list[str]) -> bool:
 
 
 def _name_dataset(source: Any, versions: Mapping[str, str]) -> str:
-    """ "labe 1.2.0": by the library's versions, or as the record says of its data."""
+    """Return "labe 1.2.0", by the library's versions or by the record's source data."""
     name = source.get("dataset_name", "unknown dataset").strip()
     version = versions.get(f"dataset {name}") or source.get("source_version") or source.get("hf_revision")
     rows = source.get("additional_details", {}).get("rows", OURS)
@@ -357,21 +344,6 @@ def _name_dataset(source: Any, versions: Mapping[str, str]) -> str:
     return f"{name} {version.removeprefix('v')[:40]}" if version else f"{name}, {UNKNOWN_VERSION}"
 
 
-def _build_entry(entry: Any, origin: Origin) -> Record:
-    check_form("entry", entry)
-    repository, revision = entry["dataset"]["id"].strip(), entry["dataset"].get("revision")
-    benchmark = repository.rpartition("/")[2]
-    column = Column(
-        benchmark, entry["dataset"]["task_id"].strip(), "share on the Hub's board", unit="", lower_is_better=False,
-        utility=not tasks_of(benchmark),  # evenhand's shares are of unbiased answers
-        dataset=f"{repository} {revision}" if revision else f"{repository}, {UNKNOWN_VERSION}",
-        setting=UNKNOWN_SETTING, library="the Hub's boards",
-    )  # fmt: skip
-    origin = replace(origin, link=_address((entry.get("source") or {}).get("url")) or origin.link)
-    value, day, notes = float(entry["value"]), parse_day(entry["date"]), clean(entry.get("notes") or "")
-    return check_record(Record(column, origin.model or "", value, day, origin, base=origin.base, notes=notes))
-
-
 def _address(value: object) -> str | None:
-    """Where a browser may go; None for anything else."""
+    """Return a web address; None for anything else."""
     return value if isinstance(value, str) and len(value) <= LONGEST_ADDRESS and is_address(value) else None

@@ -1,7 +1,7 @@
 """Gather results from all sources in the order in which they are trusted: of several in one cell, the first stands.
 
-A source holds runs, records of Every Eval Ever, and `.eval_results`. Anyone may have written the files: they are
-regular, of bounded size, and whatever is wrong with one is a `Refused`.
+A source holds runs and records of Every Eval Ever. Anyone may have written the files: they are regular, of bounded
+size, and whatever is wrong with one is a `Refused`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from evenhand.errors import UsageError
 from evenhand.flow.foreign_files import as_written, read_object, read_regular, shortened
 from evenhand.flow.run_folder import is_run_folder
 from evenhand.hub.client import explained, patient
-from evenhand.hub.contents import matches
 from evenhand.hub.leaderboard.records import FAULTS, MODEL_ID, Column, Origin, Record, Refused, parse_results
-from evenhand.hub.submission.eval_results import FOLDER as EVAL_RESULTS
 from evenhand.hub.submission.every_eval_ever import FOLDER as RECORDS
 from evenhand.hub.submission.every_eval_ever import About, record
 from evenhand.hub.submission.figures import SubmittedFigure, submitted_figures
@@ -33,19 +31,18 @@ from evenhand.plain_yaml import plain_yaml
 from evenhand.report.differences import FigureKey
 
 CARD = "README.md"
-WRITTEN_BY_SUBMIT = ("evenhand-*",)  # names of .eval_results next to records
 ENCODING = "utf-8-sig"  # editors on Windows begin a file with a byte order mark
-LARGEST, LARGEST_YAML = 2_000_000, 200_000  # bytes of a file
+LARGEST, LARGEST_CARD = 2_000_000, 200_000  # bytes of a file
 DATASETS = "datasets/"
 SOURCES = (
     "run folders, records of Every Eval Ever, folders of them, ORG/NAME of a model on the Hub, or datasets/ORG/NAME"
 )
-RESULTS_OF_MODEL = [CARD, f"{RECORDS}/*.json", f"{EVAL_RESULTS}/*.yaml", f"{EVAL_RESULTS}/*.yml"]
+RESULTS_OF_MODEL = [CARD, f"{RECORDS}/*.json"]
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """rehearsal: runs of stubs and of parts of the rows may be among the records."""
+    """Records and refusals. rehearsal: whether runs of stubs and of parts of the rows were accepted."""
 
     records: tuple[Record, ...]
     refused: tuple[Refused, ...]
@@ -71,7 +68,7 @@ def gather(
     for source in dict.fromkeys(sources):
         found = list(_read_source(source, models, rehearsal))
         if not found:
-            refused.append(Refused(source, "all of it", "no run, record or .eval_results was found there"))
+            refused.append(Refused(source, "all of it", "no run or record was found there"))
         refused += [each for each in found if isinstance(each, Refused)]
         records = [each for each in found if isinstance(each, Record)]
         for each in sorted(records, key=lambda each: parse_date(each.date), reverse=True):
@@ -97,7 +94,7 @@ def _read_source(source: str, models: Mapping[Path, str], rehearsal: bool) -> It
 
 
 def _read_repository(repository: str, source: str) -> Iterator[Record | Refused]:
-    """The results in "ORG/NAME" or "datasets/ORG/NAME". Raises UsageError for a repository that isn't there."""
+    """Read the results in "ORG/NAME" or "datasets/ORG/NAME". Raises UsageError for a missing repository."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined]
@@ -122,7 +119,7 @@ def _read_repository(repository: str, source: str) -> Iterator[Record | Refused]
 
 
 def read_place(root: Path, origin: Origin, models: Mapping[Path, str], address: str = "") -> Iterator[Record | Refused]:
-    """Runs first, then records of Every Eval Ever, then `.eval_results`, each by path: the most detailed go first.
+    """Read runs first, then records of Every Eval Ever, each by path.
 
     Args:
         origin: what is known of all that is there.
@@ -139,65 +136,47 @@ def read_place(root: Path, origin: Origin, models: Mapping[Path, str], address: 
 
 
 def _list_files(root: Path) -> list[Path]:
-    """Run folders, JSON files and YAML files. Of a model's repository only what holds results.
+    """List run folders, then JSON files; of a model's repository only records.
 
     Links to folders are not followed: they may lead round in a circle.
     """
     if root.is_file():
         return [root]
-    found: list[tuple[int, Path]] = []
+    runs: list[Path] = []
+    records: list[Path] = []
     for folder, folders, files in os.walk(root):
         here = Path(folder)
         if is_run_folder(here):
-            found.append((0, here))
+            runs.append(here)
             folders.clear()
-        elif here.name == EVAL_RESULTS:
-            in_records = WRITTEN_BY_SUBMIT if (here.parent / RECORDS).is_dir() else ()
-            names = [name for name in files if name.endswith((".yaml", ".yml")) and not matches(name, in_records)]
-            found += [(2, here / name) for name in names]
-            folders.clear()
-        elif of_model := {EVAL_RESULTS, RECORDS} & {*folders}:
-            folders[:] = of_model
+        elif RECORDS in folders:
+            folders[:] = [RECORDS]
         else:
             folders[:] = [name for name in folders if not name.startswith(".")]
-            found += [(1, here / name) for name in files if name.endswith(".json") and not name.startswith(".")]
-    return [path for _, path in sorted(found)]
+            records += [here / name for name in files if name.endswith(".json") and not name.startswith(".")]
+    return [*sorted(runs), *sorted(records)]
 
 
 def _read_results(path: Path, root: Path, origin: Origin, models: Mapping[Path, str]) -> Iterator[Record | Refused]:
     if path.is_dir():
-        return _read_run(path, _find_model(path, models), replace(origin, run=path))
+        around = (path.resolve(), *path.resolve().parents)
+        model = next((models[each] for each in around if each in models), None)
+        return _read_run(path, model, replace(origin, run=path))
     if path != root and path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
         raise ValueError("it is a link to what lies outside of this folder, and is not followed")
-    is_record = path.suffix == ".json"
-    repository = root if is_record else path.parent.parent
-    model = origin.model or (None if is_record else _find_model(repository, models))
-    if model is None and not is_record:
-        raise ValueError("it does not say whose results these are; name the model with --model-id FOLDER=ORG/NAME")
-    return parse_results(read_content(path), replace(origin, file=path, model=model, base=_read_base(repository)))
+    return parse_results(read_record(path), replace(origin, file=path, base=_read_base(root)))
 
 
-def read_content(path: Path) -> object:
-    """The plain values in a JSON or YAML file. Raises one of FAULTS."""
-    if path.suffix == ".json":
-        return read_object(path, "it is left out", LARGEST, ENCODING)
-    return plain_yaml(read_regular(path, LARGEST_YAML).decode(ENCODING))
-
-
-def _find_model(folder: Path, models: Mapping[Path, str]) -> str | None:
-    """By the folder, or one around it; else by the path of the records in it, data/COLLECTION/ORG/NAME."""
-    around = (folder.resolve(), *folder.resolve().parents)
-    if named := next((models[each] for each in around if each in models), None):
-        return named
-    names = {f"{each.parent.name}/{each.name}" for each in (folder / RECORDS / "data").glob("*/*/*/")}
-    return names.pop() if len(names) == 1 else None
+def read_record(path: Path) -> object:
+    """Return the plain values in a JSON file. Raises one of FAULTS."""
+    return read_object(path, "it is left out", LARGEST, ENCODING)
 
 
 def _read_base(repository: Path) -> str | None:
-    """`base_model` of a model's card, the first where there are several; None where none can be read."""
+    """Return the (first) `base_model` of a model's card; None where there is none."""
     base = None
     with suppress(*FAULTS):
-        text = read_regular(repository / CARD, LARGEST_YAML).decode(ENCODING)
+        text = read_regular(repository / CARD, LARGEST_CARD).decode(ENCODING)
         metadata = plain_yaml(text.split("\n---", 1)[0].removeprefix("---")) if text.startswith("---") else None
         bases = metadata.get("base_model") if isinstance(metadata, Mapping) else None
         base = bases[0] if isinstance(bases, list) and bases else bases
@@ -205,7 +184,7 @@ def _read_base(repository: Path) -> str | None:
 
 
 def _read_run(path: Path, model: str | None, origin: Origin) -> Iterator[Record | Refused]:
-    """A run is read as the record that `evenhand submit` would make of it. Raises one of FAULTS for others."""
+    """Read a run as the record that `evenhand submit` would make of it. Raises one of FAULTS."""
     content, figures = build_run_record(path, model, origin.rehearsal)
     for found, measured in zip(parse_results(content, origin), figures, strict=True):
         key = FigureKey.of(measured.figure, measured.row.groups)
@@ -216,7 +195,7 @@ Built = tuple[dict[str, Any], list[SubmittedFigure]]
 
 
 def build_run_record(path: Path, model: str | None, rehearsal: bool = False) -> Built:
-    """The record that `evenhand submit` would make of a run, and its figures in the same order.
+    """Return the record that `evenhand submit` would make of a run, and its figures in the same order.
 
     Args:
         model: its id on the Hub, where the user said it.
@@ -236,7 +215,7 @@ def build_run_record(path: Path, model: str | None, rehearsal: bool = False) -> 
 
 
 def _name_model(run: FinishedRun) -> str:
-    """With a fingerprint unless it is from the Hub: a folder may have the name of any model."""
+    """Return the model's name, with a fingerprint unless it is from the Hub: a folder may have any name."""
     name = shown(run.results.model)
     if commit_of(run) or name.startswith("stub:"):
         return name

@@ -23,7 +23,7 @@ from evenhand.hub.contents import Contents, files_of, matches, repository_id
 from evenhand.hub.leaderboard.board import Board
 from evenhand.hub.leaderboard.page import GENERATOR, REHEARSAL, TEMPLATES, Links, find_link, render_card, render_page
 from evenhand.hub.leaderboard.records import FAULTS, Record
-from evenhand.hub.leaderboard.sources import build_run_record, read_content
+from evenhand.hub.leaderboard.sources import build_run_record, read_record
 from evenhand.report.pages import write_report
 from evenhand.report.tables import escaped
 from evenhand.terminal import shown
@@ -52,7 +52,7 @@ def check_output(folder: Path) -> None:
 
 
 def _read_head(folder: Path) -> str:
-    """The beginning of a board's page, which names what wrote it; nothing where there is no page."""
+    """Return the beginning of a board's page, which names its generator; "" where there is no page."""
     path = folder / PAGE
     if not path.is_file():
         return ""
@@ -61,11 +61,11 @@ def _read_head(folder: Path) -> str:
 
 
 def write_board(board: Board, folder: Path, title: str, say: Callable[[str], None], reports: bool = True) -> None:
-    """Write the folder beside its place, then move it there: killed midway, it leaves an earlier board as it was.
+    """Write the folder next to its final place, then move it there, so that an interruption keeps an earlier board.
 
     Args:
-        say: prints a sentence about a result that can't be opened.
-        reports: write runs' reports; otherwise a run's record is opened.
+        say: prints a sentence about a result whose page can't be written.
+        reports: write runs' reports; otherwise figures link to a run's record.
     """
     folder = folder.resolve()
     beside, earlier = (folder.with_name(f".{folder.name}.{of}") for of in ("part", "earlier"))
@@ -86,7 +86,7 @@ def write_board(board: Board, folder: Path, title: str, say: Callable[[str], Non
 
 
 def _write_opened(records: Sequence[Record], folder: Path, say: Callable[[str], None], reports: bool) -> Links:
-    """Write what figures open where they have no address; {(source, place): path in the folder}."""
+    """Write the pages of results without an address; return {(source, place): path in the folder}."""
     links: dict[tuple[str, str], str] = {}
     for place, record in {(of.origin.source, of.origin.place): of for of in records if not of.origin.link}.items():
         name, run = hashlib.sha256("\n".join(place).encode()).hexdigest()[:16], record.origin.run
@@ -98,8 +98,8 @@ def _write_opened(records: Sequence[Record], folder: Path, say: Callable[[str], 
                     write_report(RunFolder.open(run), folder / within)
             else:  # a run was checked when it was read
                 file = record.origin.file or Path()
-                content = build_run_record(run, record.model, rehearsal=True)[0] if run else read_content(file)
-                write_whole(folder / within, json.dumps(content, indent=2, skipkeys=True, default=str))
+                content = build_run_record(run, record.model, rehearsal=True)[0] if run else read_record(file)
+                write_whole(folder / within, json.dumps(content, indent=2))
         except FAULTS as error:
             say(f"No page of {', '.join(place)}: {error}")
         else:
@@ -108,7 +108,7 @@ def _write_opened(records: Sequence[Record], folder: Path, say: Callable[[str], 
 
 
 def _list_results(board: Board, links: Links) -> Iterator[dict[str, object]]:
-    """Of each result what COLUMNS names, and more."""
+    """Yield each result, with the keys of COLUMNS and others."""
     for column in board.columns:
         for row in board.rows:
             if (cell := board.cells.get((column, row.name))) is not None:
@@ -119,7 +119,7 @@ def _list_results(board: Board, links: Links) -> Iterator[dict[str, object]]:
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """CSV whose texts are in one line, and none of them a formula."""
+    """Return CSV whose texts are on one line and no formulas."""
 
     def safe(cell: object) -> object:
         return escaped(" ".join(shown(cell).split())) if isinstance(cell, str) else cell
@@ -131,7 +131,7 @@ def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
 def leaderboard_contents(
     folder: Path, namespace: str, private: bool = False, repository: str | None = None
 ) -> Contents:
-    """The files of a board's Space.
+    """Return the files of a board's Space.
 
     Args:
         repository: its name on the Hub, the folder's by default.

@@ -45,7 +45,9 @@ def why_not_on_boards(run: FinishedRun) -> str | None:
         return f"its rows are those of --source {run.results.config.get('source')}, not the dataset's"
     if run.config.mitigation:
         return f"it was made with the mitigation {run.config.mitigation}, and boards are of models alone"
-    return "it asks implausible rows, too (--all-rows)" if run.results.option("all_rows") else None
+    if run.results.option("all_rows"):
+        return "it asks implausible rows, too (--all-rows)"
+    return next((f"not all rows were asked: {each.text}" for each in run.results.warnings if each.code == "note"), None)
 
 
 def make_entries(

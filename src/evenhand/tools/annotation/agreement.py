@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from statsmodels.stats.inter_rater import aggregate_raters
 
 from evenhand.errors import UsageError
@@ -127,25 +128,34 @@ def agreement(
 ) -> Agreement:
     """Compute the agreement of raters. labels: {entry: {rater: label, "" where missing}}."""
     complete = {entry: by for entry, by in labels.items() if len(raters) > 1 and all(by[rater] for rater in raters)}
-    columns = {rater: [by[rater] for by in complete.values()] for rater in raters}
-    counts = np.asarray(aggregate_raters(np.array(list(columns.values())).T)[0])  # (entries, labels)
+    table = pd.DataFrame(complete.values(), columns=list(raters))
+    counts = np.asarray(aggregate_raters(table.to_numpy(dtype=str))[0])  # (entries, labels)
     n_pairs = max(math.comb(len(raters), 2), 1)
-    agreeing = (counts * (counts - 1)).sum(axis=1) / 2 / n_pairs  # of each entry, share of pairs of labels
-    ranked = sorted((share, entry) for share, entry in zip(agreeing.tolist(), complete) if share < 1)
+    agreeing = pd.Series((counts * (counts - 1)).sum(axis=1) / 2 / n_pairs)  # of each entry, share of pairs of labels
+    ranked = sorted((share, entry) for share, entry in zip(agreeing, complete) if share < 1)
+    others = []
+    for rater in raters if len(raters) > 1 else ():
+        majority = table.drop(columns=rater).apply(lambda votes: decide(list(votes))[0], axis=1, result_type="reduce")
+        decided = majority.astype(str) != ""
+        others.append(_compare((rater, "the others"), table[rater][decided], majority[decided]))
     return Agreement(
         question=question,
         raters=tuple(raters),
         n=len(complete),
         incomplete=len(labels) - len(complete),
         na=na,
-        percent=_mean_percent(agreeing),
-        unanimous=_mean_percent(agreeing == 1),
+        percent=float(100 * agreeing.mean()),
+        unanimous=float(100 * (agreeing == 1).mean()),
         kappa=fleiss(counts),
         interval=fleiss_interval(counts),
-        pairs=tuple(_compare(pair, columns[pair[0]], columns[pair[1]]) for pair in combinations(raters, 2)),
-        others=tuple(_compare_with_others(rater, columns) for rater in raters) if len(raters) > 1 else (),
+        pairs=tuple(_compare(pair, table[pair[0]], table[pair[1]]) for pair in combinations(raters, 2)),
+        others=tuple(others),
         disputed=tuple((entry, complete[entry]) for _, entry in ranked[:items]),
     )
+
+
+def _compare(names: tuple[str, str], first: pd.Series, second: pd.Series) -> Pair:
+    return Pair(names, len(first), float(100 * (first == second).mean()), cohen(first, second))
 
 
 def fleiss_interval(counts: npt.NDArray[np.int64]) -> tuple[float, float]:
@@ -159,19 +169,3 @@ def fleiss_interval(counts: npt.NDArray[np.int64]) -> tuple[float, float]:
 
     low, high = resampled(compute_kappas, [np.arange(len(ordered))], N_RESAMPLES, values=counts.size)[1]
     return float(low), float(high)
-
-
-def _mean_percent(shares: npt.NDArray[np.float64] | npt.NDArray[np.bool_]) -> float:
-    return float(100 * shares.mean()) if len(shares) else math.nan
-
-
-def _compare(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> Pair:
-    same = np.array([one == other for one, other in zip(first, second)], dtype=bool)
-    return Pair(names, len(same), _mean_percent(same), cohen(first, second))
-
-
-def _compare_with_others(rater: str, columns: Mapping[str, Sequence[str]]) -> Pair:
-    """Compare a rater with the others on the entries where more than half of them gave one label."""
-    majority = [decide(votes)[0] for votes in zip(*(column for name, column in columns.items() if name != rater))]
-    decided = [(own, label) for own, label in zip(columns[rater], majority) if label]
-    return _compare((rater, "the others"), [own for own, _ in decided], [label for _, label in decided])

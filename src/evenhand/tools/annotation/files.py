@@ -67,20 +67,28 @@ def read_sheet(path: Path, verbatim: bool = False) -> Sheet:
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
-    """Write a CSV file that computes nothing in a spreadsheet, a JSONL or a parquet file, by its suffix."""
+    """Write a CSV, JSONL or parquet file, by its suffix."""
     check_suffix(path, TABLES)
+    write_whole(path, format_rows(path.suffix, columns, rows))
+
+
+def format_rows(suffix: str, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> bytes:
+    """Return the content of a CSV file (which computes nothing in a spreadsheet), a JSONL or a parquet file."""
     cells = [[row[name] for name in columns] for row in rows]
-    if path.suffix.casefold() == ".parquet":
-        write_whole(path, pd.DataFrame(cells, columns=list(columns), dtype=str).to_parquet())
-    elif path.suffix.casefold() == ".csv":
-        write_whole(path, "\ufeff" + csv_text(columns, cells))  # without the mark Excel takes é for Ã©
-    else:
-        write_jsonl(path, (dict(zip(columns, row)) for row in cells))
+    if suffix.casefold() == ".parquet":
+        return bytes(pd.DataFrame(cells, columns=list(columns), dtype=str).to_parquet())
+    if suffix.casefold() == ".csv":
+        return ("\ufeff" + csv_text(columns, cells)).encode()  # without the mark Excel takes é for Ã©
+    return format_jsonl(dict(zip(columns, row)) for row in cells).encode()
+
+
+def format_jsonl(rows: Iterable[Mapping[str, object]]) -> str:
+    """Return one JSON object a line."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
-    """Write one JSON object a line."""
-    write_whole(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_whole(path, format_jsonl(rows))
 
 
 def check_suffix(path: Path, accepted: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.paths import typed_path
 from evenhand.report.tables import Cell, Table, count
 from evenhand.row_files.opening import refuse_twice
-from evenhand.tools.annotation.files import Sheet, read_sheet, write_rows
+from evenhand.tools.annotation.files import read_sheet, write_rows
 from evenhand.tools.annotation.schemes import RESERVED, Scheme
 from evenhand.tools.annotation.to_sheets import DEFAULT, ENTRY, SWAPPED
 
@@ -102,9 +102,7 @@ class Labels:
 
     found: dict[str, dict[str, str]]
     places: dict[str, str] = field(default_factory=dict)
-    unknown_ids: list[str] = field(default_factory=list)
-    unknown_labels: list[str] = field(default_factory=list)
-    duplicates: list[str] = field(default_factory=list)
+    odd: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in ODD})
 
 
 def is_merged(path: Path) -> bool:
@@ -149,8 +147,14 @@ def merge(
     read = {name: read_labels(path, scheme, known) for name, path in sheets.items()}
     deciding = read_labels(third, scheme, known) if third else None
     everyone = [*read.values(), *([deciding] if deciding else [])]
-    if not skip_unknown:
-        _refuse_unknown(everyone, scheme)
+    odd = {kind: [place for labels in everyone for place in labels.odd[kind]] for kind in ODD}
+    if not skip_unknown and (problems := odd["unknown_labels"] + odd["unknown_ids"]):
+        more = f"; and {len(problems) - _PROBLEMS_NAMED:,} more" if len(problems) > _PROBLEMS_NAMED else ""
+        what = (
+            f"a label of the scheme ({scheme.accepted()})" if odd["unknown_labels"] else "entries of the export's key"
+        )
+        named = f"{'; '.join(problems[:_PROBLEMS_NAMED])}{more}. Expected {what}"
+        raise UsageError(f"not understood: {named}. Fix the files, or skip these: --skip-unknown")
     raters = (*sheets, "default") if with_default else tuple(sheets)
     ids = list(known.ids.values()) if known else sorted({entry for labels in everyone for entry in labels.places})
     rows = []
@@ -164,8 +168,7 @@ def merge(
             majority, status = decide(list(given.values()), decision.get("third", ""), scheme.na)
             labels = {name: given.get(name, "") for name in raters} | decision
             rows.append({"id": entry, "question": question, **labels, "majority": majority, "status": status})
-    counts = {name: sum(len(getattr(labels, name)) for labels in everyone) for name in ODD}
-    return Merged(scheme, raters, tuple(rows[0]), tuple(rows), counts)
+    return Merged(scheme, raters, tuple(rows[0]), tuple(rows), {kind: len(places) for kind, places in odd.items()})
 
 
 def decide(votes: Sequence[str], decision: str = "", na: Sequence[str] = ()) -> tuple[str, str]:
@@ -223,7 +226,10 @@ def name_annotators(arguments: Sequence[str]) -> dict[str, Path]:
 
 
 def read_labels(path: Path, scheme: Scheme, key: Key | None) -> Labels:
-    """Read one annotator's labels by id, those of swapped comparisons turned to their source."""
+    """Read one annotator's labels by id, those of swapped comparisons turned to their source.
+
+    Raises UsageError where an entry has two labels.
+    """
     sheet = read_sheet(path, verbatim=key is None)
     if key is None and ENTRY in sheet.columns:
         raise UsageError(f"{sheet.name} was exported: --key is needed, which has the ids of its entries (OUT.key.csv)")
@@ -235,36 +241,20 @@ def read_labels(path: Path, scheme: Scheme, key: Key | None) -> Labels:
         code = row[id_column].strip()
         entry = key.ids.get(code, "") if key else code
         if not entry:
-            labels.unknown_ids.append(f"{sheet.name}, {place}: {name} {code!r}")
+            labels.odd["unknown_ids"].append(f"{sheet.name}, {place}: {name} {code!r}")
             continue
         if entry in labels.places:
-            labels.duplicates.append(entry)
-        labels.places.setdefault(entry, place)
+            labels.odd["duplicates"].append(entry)
+        first = labels.places.setdefault(entry, place)
         for question, column in columns.items():
             label = scheme.read(row[column])
             if label is None:
-                labels.unknown_labels.append(f"{sheet.name}, {place}: {question} {row[column]!r}")
+                labels.odd["unknown_labels"].append(f"{sheet.name}, {place}: {question} {row[column]!r}")
             elif scheme.sides and key and entry in key.swapped and label in scheme.sides:
                 label = scheme.sides[1 - scheme.sides.index(label)]
-            _add_label(labels, question, entry, label or "", sheet, place)
+            before = labels.found[question].get(entry, "")
+            if label and before and label != before:
+                both = f"{sheet.name}, {place} and {first}: {entry!r} has two labels, {label!r} and {before!r}"
+                raise UsageError(f"{both}; remove one of the rows")
+            labels.found[question][entry] = label or before
     return labels
-
-
-def _add_label(labels: Labels, question: str, entry: str, label: str, sheet: Sheet, place: str) -> None:
-    """Raises UsageError where the entry has another label already."""
-    before = labels.found[question].get(entry, "")
-    if label and before and label != before:
-        both = f"{sheet.name}, {place} and {labels.places[entry]}: {entry!r} has two labels, {label!r} and {before!r}"
-        raise UsageError(f"{both}; remove one of the rows")
-    labels.found[question][entry] = label or before
-
-
-def _refuse_unknown(everyone: Sequence[Labels], scheme: Scheme) -> None:
-    strange = [problem for labels in everyone for problem in labels.unknown_labels]
-    problems = strange + [problem for labels in everyone for problem in labels.unknown_ids]
-    if not problems:
-        return
-    more = len(problems) - _PROBLEMS_NAMED
-    named = "; ".join(problems[:_PROBLEMS_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    expected = f"a label of the scheme ({scheme.accepted()})" if strange else "entries of the export's key"
-    raise UsageError(f"not understood: {named}. Expected {expected}. Fix the files, or skip these: --skip-unknown")

@@ -10,9 +10,8 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -26,9 +25,16 @@ from evenhand.options import option
 from evenhand.output_files import check_output
 from evenhand.paths import typed_path
 from evenhand.row_files.opening import refuse_twice
-from evenhand.tools.annotation.files import check_suffix, is_shown, read_items, read_sheet, read_source, write_rows
+from evenhand.tools.annotation.files import (
+    check_suffix,
+    format_rows,
+    is_shown,
+    read_items,
+    read_sheet,
+    read_source,
+)
 from evenhand.tools.annotation.schemes import Scheme, normalize
-from evenhand.whole_files import write_whole
+from evenhand.whole_files import explained, write_whole
 
 DEFAULT = "default_"  # before a question's name: the column of its default labels
 SWAPPED = "swapped"
@@ -82,19 +88,12 @@ class ExportSettings(ExportOptions):
     def texts(self) -> tuple[str, ...]:
         return self.columns or ("text",)
 
-    @cached_property
+    @property
     def default_columns(self) -> dict[str, str]:
         """{question: column of its default labels}."""
-        questions = [question.name for question in self.scheme.questions]
-        if len(questions) > 1 and (bare := [named for named in self.label_column if "=" not in named]):
-            raise UsageError(f"--label-column {bare[0]!r} names no question; write {questions[0]}={bare[0]}")
-        named = (each if "=" in each else f"{questions[0]}={each}" for each in self.label_column)
+        first = self.scheme.questions[0].name
+        named = (each if "=" in each else f"{first}={each}" for each in self.label_column)
         return dict(each.partition("=")[::2] for each in named)
-
-    @cached_property
-    def meanings(self) -> dict[str, str]:
-        """{default label as written: the scheme's label}."""
-        return dict(each.partition("=")[::2] for each in self.label_means)
 
 
 @dataclass(frozen=True)
@@ -104,23 +103,20 @@ class Exported:
     Attributes:
         pages: the pictures of each sheet, where the scheme shows pictures.
         n: entries in each sheet.
-        left_out: entries that only one of two sources has.
-        without_response: entries for which neither of two sources has a text.
+        left_out: {why: number of entries of the sources}.
     """
 
     sheets: tuple[Path, ...]
     pages: tuple[Path, ...]
     instructions: Path
     key: Path
-    n: int = 0
-    left_out: int = 0
-    without_response: int = 0
+    n: int
+    left_out: Mapping[str, int]
 
     def sentences(self) -> tuple[str, ...]:
-        left_out = {"only one of the two sources has": self.left_out, "neither source answers": self.without_response}
         pages = f"; their pictures: {', '.join(map(str, self.pages))}" if self.pages else ""
         return (
-            *(f"Left out, entries that {why}: {n:,}." for why, n in left_out.items() if n),
+            *(f"Left out, entries that {why}: {n:,}." for why, n in self.left_out.items() if n),
             f"{self.n:,} entries each: {', '.join(map(str, self.sheets))}{pages}",
             f"Instructions: {self.instructions}",
             f"Key, not for annotators: {self.key} (evenhand annotate import … --key {self.key})",
@@ -148,13 +144,15 @@ def export(settings: ExportSettings) -> Exported:
     """Write OUT.csv (or OUT.annotator-1.csv, …), OUT.instructions.md, OUT.key.csv, and OUT.pictures.html of pictures.
 
     Raises:
-        UsageError: for sources, columns or labels that don't fit, and for files that exist: they may hold labels.
+        UsageError: for sources, columns or labels that don't fit, and for other files of these names: they may hold
+            labels.
     """
-    _check(settings)
-    scheme = settings.scheme
+    if problem := next(_find_problems(settings), None):
+        raise UsageError(problem)
+    check_output(settings.output, (), "new", lambda _: True)  # before sources are read
+    scheme, left_out = settings.scheme, dict[str, int]()
     chosen = settings.columns or settings.each or settings.id_column or settings.label_column
     shown = None if chosen or not scheme.shown or not is_shown(settings.sources[0], scheme.shown) else scheme.shown
-    files = _choose_files(settings, bool(shown and shown.pictures))
     if shown:
         items = read_items(settings.sources[0], shown, settings.source)
         labels = [scheme.read(item.label) or "" for item in items]
@@ -162,7 +160,7 @@ def export(settings: ExportSettings) -> Exported:
         keys = [dict.fromkeys(default, label) for label in labels]
         entries = [Entry(item.id, item.shown, key, item.picture) for item, key in zip(items, keys)]
     elif scheme.sides:
-        files, entries = _pair_sources(settings, files)
+        entries, left_out = _pair_sources(settings)
     elif settings.each:
         entries = _split_lists(settings, settings.each)
     else:
@@ -173,8 +171,14 @@ def export(settings: ExportSettings) -> Exported:
         raise UsageError(f"--n must be from 1 to {len(entries):,}, the number of entries, got {settings.n}")
     places = np.random.default_rng([settings.seed, 0]).permutation(len(entries))[: settings.n]
     entries = [entries[place] for place in sorted(places)]
-    _write(settings, files, entries)
-    return replace(files, n=len(entries))
+
+    stem, suffix = settings.output.with_suffix(""), settings.output.suffix
+    numbered = tuple(Path(f"{stem}.annotator-{number}{suffix}") for number in range(1, settings.annotators + 1))
+    sheets = numbered if settings.annotators > 1 else (settings.output,)
+    pages = tuple(Path(f"{sheet.with_suffix('')}.pictures.html") for sheet in sheets if shown and shown.pictures)
+    found = Exported(sheets, pages, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"), len(entries), left_out)
+    _write(_make_files(settings, found, entries))
+    return found
 
 
 def instructions(scheme: Scheme) -> str:
@@ -182,11 +186,11 @@ def instructions(scheme: Scheme) -> str:
     return _TEMPLATES.get_template("instructions.md").render(scheme=scheme)
 
 
-def _write(settings: ExportSettings, files: Exported, entries: Sequence[Entry]) -> None:
+def _make_files(settings: ExportSettings, files: Exported, entries: Sequence[Entry]) -> dict[Path, bytes]:
     codes = [entry.code(settings.seed) for entry in entries]
     key = [{ENTRY: code, "id": entry.id, **entry.key} for code, entry in zip(codes, entries)]
-    write_rows(files.key, tuple(key[0]), key)
-    write_whole(files.instructions, instructions(settings.scheme))
+    made = {files.key: format_rows(".csv", tuple(key[0]), key)}
+    made[files.instructions] = instructions(settings.scheme).encode()
     questions = {question.name: "" for question in settings.scheme.questions}
     for annotator, sheet in enumerate(files.sheets):
         order = np.random.default_rng([settings.seed, 1 + annotator]).permutation(len(entries))
@@ -195,52 +199,53 @@ def _write(settings: ExportSettings, files: Exported, entries: Sequence[Entry]) 
             labels = {name: label for name, label in entries[place].key.items() if name.startswith(DEFAULT)}
             default = labels if settings.show_label else {}
             rows.append({ENTRY: codes[place], **entries[place].shown, **default, **questions})
-        write_rows(sheet, tuple(rows[0]), rows)
+        made[sheet] = format_rows(sheet.suffix, tuple(rows[0]), rows)
         if files.pages:
             pictures = [(codes[place], base64.b64encode(entries[place].picture).decode()) for place in order]
-            page = _TEMPLATES.get_template("pictures.html").render(pictures=pictures)
-            write_whole(files.pages[annotator], page)
+            made[files.pages[annotator]] = _TEMPLATES.get_template("pictures.html").render(pictures=pictures).encode()
+    return made
 
 
-def _check(settings: ExportSettings) -> None:
-    scheme = settings.scheme
-    wanted = 2 if scheme.sides else 1
-    if len(settings.sources) != wanted:
-        compares = "compares two sources" if scheme.sides else "shows the texts of one source"
-        raise UsageError(f"scheme {scheme.name!r} {compares}, got {len(settings.sources)}")
-    refuse_twice((Path(source) for source in settings.sources if os.path.exists(source)), "texts")
-    if scheme.sides and len(settings.texts) != 1:
-        raise UsageError(f"--column must name one column to compare, got {len(settings.texts)}; --context shows others")
-    if scheme.sides and settings.label_column:
-        raise UsageError(f"scheme {scheme.name!r} compares texts and takes no default labels; remove --label-column")
-    if settings.context and not scheme.sides:
-        raise UsageError(f"scheme {scheme.name!r} compares nothing; name every text with --column, not --context")
-    if settings.each and (scheme.sides or settings.label_column or settings.columns or settings.id_column):
-        raise UsageError("--each can't be combined with --column, --id-column, --label-column or a comparison")
-    if wrong := [each for each in settings.label_means if not all(each.partition("="))]:
-        raise UsageError(f"--label-means must be CAME=LABEL, as 0=communal, got {wrong[0]!r}")
+def _write(files: Mapping[Path, bytes]) -> None:
+    """Write files that don't exist, or are as this same export left them. Raises UsageError for others."""
+    others = []
+    for path, content in files.items():
+        check_output(path, (), "new", lambda _: True)
+        with explained(path):
+            if os.path.lexists(path) and not (path.is_file() and path.read_bytes() == content):
+                others.append(str(path))
+    if others:
+        raise UsageError(f"already there, perhaps with labels: {', '.join(others)}; choose another --output")
+    for path, content in files.items():
+        write_whole(path, content)
+
+
+def _find_problems(settings: ExportSettings) -> Iterator[str]:
+    """Name what doesn't fit together."""
+    scheme, texts = settings.scheme, settings.texts
     questions = [question.name for question in scheme.questions]
+    check_suffix(settings.output, (".csv", ".jsonl"))
+    if len(settings.sources) != (2 if scheme.sides else 1):
+        compares = "compares two sources" if scheme.sides else "shows the texts of one source"
+        yield f"scheme {scheme.name!r} {compares}, got {len(settings.sources)}"
+    refuse_twice((Path(source) for source in settings.sources if os.path.exists(source)), "texts")
+    if scheme.sides and len(texts) != 1:
+        yield f"--column must name one column to compare, got {len(texts)}; --context shows others"
+    if scheme.sides and settings.label_column:
+        yield f"scheme {scheme.name!r} compares texts and takes no default labels; remove --label-column"
+    if settings.context and not scheme.sides:
+        yield f"scheme {scheme.name!r} compares nothing; name every text with --column, not --context"
+    if settings.each and (scheme.sides or settings.label_column or settings.columns or settings.id_column):
+        yield "--each can't be combined with --column, --id-column, --label-column or a comparison"
+    if wrong := [each for each in settings.label_means if not all(each.partition("="))]:
+        yield f"--label-means must be CAME=LABEL, as 0=communal, got {wrong[0]!r}"
+    if len(questions) > 1 and (bare := [named for named in settings.label_column if "=" not in named]):
+        yield f"--label-column {bare[0]!r} names no question; write {questions[0]}={bare[0]}"
     if unknown := [question for question in settings.default_columns if question not in questions]:
         raise unknown_name(f"question of scheme {scheme.name}", unknown[0], questions)
     reserved = {name.casefold() for name in (ENTRY, "id", *questions, *(DEFAULT + each for each in questions))}
-    if taken := [column for column in (*settings.texts, *settings.context) if column.casefold() in reserved]:
-        raise UsageError(f"--column {taken[0]!r}: the sheets have a column of that name; rename it in the source")
-
-
-def _choose_files(settings: ExportSettings, pictures: bool) -> Exported:
-    output = settings.output
-    check_suffix(output, (".csv", ".jsonl"))
-    stem, suffix = output.with_suffix(""), output.suffix
-    numbered = [Path(f"{stem}.annotator-{number}{suffix}") for number in range(1, settings.annotators + 1)]
-    sheets = (output,) if settings.annotators == 1 else tuple(numbered)
-    pages = tuple(Path(f"{sheet.with_suffix('')}.pictures.html") for sheet in sheets) if pictures else ()
-    files = Exported(sheets, pages, Path(f"{stem}.instructions.md"), Path(f"{stem}.key.csv"))
-    written = (*sheets, *pages, files.instructions, files.key)
-    for path in written:
-        check_output(path, (), "new", lambda _: True)
-    if existing := [str(path) for path in written if os.path.lexists(path)]:
-        raise UsageError(f"already there, perhaps with labels: {', '.join(existing)}; choose another --output")
-    return files
+    if taken := [column for column in (*texts, *settings.context) if column.casefold() in reserved]:
+        yield f"--column {taken[0]!r}: the sheets have a column of that name; rename it in the source"
 
 
 def _read_entries(settings: ExportSettings) -> list[Entry]:
@@ -274,15 +279,16 @@ def _read_default(settings: ExportSettings, entry: str, label: str) -> str:
     """Read a default label. Numbers need --label-means: 0 is neutral in Table 8, and communal in LAC's own files."""
     if not label:
         return ""
+    meanings = dict(each.partition("=")[::2] for each in settings.label_means)
     is_number = normalize(label).lstrip("-").isdigit()
-    found = settings.scheme.read(settings.meanings.get(label, "" if is_number else label))
+    found = settings.scheme.read(meanings.get(label, "" if is_number else label))
     if not found:
         names, advice = ", ".join(each.name for each in settings.scheme.labels), f"--label-means {label}=LABEL"
         raise UsageError(f"{settings.sources[0]}: the label {label!r} of {entry!r} is none of {names}; give {advice}")
     return found
 
 
-def _pair_sources(settings: ExportSettings, files: Exported) -> tuple[Exported, list[Entry]]:
+def _pair_sources(settings: ExportSettings) -> tuple[list[Entry], dict[str, int]]:
     """Pair the entries of two sources by id, each pair's sides in random order. Count those that can't be compared."""
     [column] = settings.texts
     first = _read_by_id(settings, settings.sources[0], (column, *settings.context))
@@ -304,8 +310,8 @@ def _pair_sources(settings: ExportSettings, files: Exported) -> tuple[Exported, 
             entries.append(Entry(entry, shown, {SWAPPED: "yes" if swapped else "no"}))
     if not entries:
         raise UsageError(f"{both}: the column {column!r} of all {len(common):,} common entries is empty; try --column")
-    unpaired = len(first) + len(second) - 2 * len(common)
-    return replace(files, left_out=unpaired, without_response=len(common) - len(entries)), entries
+    unpaired, unanswered = len(first) + len(second) - 2 * len(common), len(common) - len(entries)
+    return entries, {"only one of the two sources has": unpaired, "neither source answers": unanswered}
 
 
 def _read_by_id(settings: ExportSettings, source: str, columns: Sequence[str]) -> dict[str, Mapping[str, str]]:

@@ -1,1 +1,1 @@
-"""New data from any model, checked and ready for people to judge: sentences of agency, scenarios of task assignment."""
+"""Generate data with any model: agentic and communal sentences."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
 GRAM = 5  # characters
 NEAR = 0.9  # Jaccard similarity of two sentences' grams from which they are near-duplicates
-
-Duplicate = Literal["exact duplicate", "near duplicate"]
 
 
 def normalize(text: str) -> str:
@@ -27,10 +24,10 @@ def similarity(a: str, b: str) -> float:
     return len(first & second) / len(first | second)
 
 
-def find_duplicates(pairs: Sequence[Sequence[str]], near: float = NEAR) -> list[Duplicate | None]:
+def find_duplicates(pairs: Sequence[Sequence[str]]) -> list[str | None]:
     """Find the pairs one of whose sentences repeats a sentence of an earlier pair that is no duplicate itself.
 
-    A sentence repeats another exactly once normalized, or nearly: with a similarity of `near` or more. Sentences of one
+    A sentence repeats another exactly once normalized, or nearly: with a similarity of 0.9 or more. Sentences of one
     pair may be equal.
     """
     if not pairs:
@@ -42,14 +39,14 @@ def find_duplicates(pairs: Sequence[Sequence[str]], near: float = NEAR) -> list[
     sizes = np.asarray(grams.sum(axis=1)).ravel()
     kept: set[str] = set()
     is_kept = np.zeros(len(flat), dtype=bool)
-    found: list[Duplicate | None] = []
+    found: list[str | None] = []
     for place, pair in enumerate(texts):
         own, earlier = np.flatnonzero(owner == place), np.flatnonzero(is_kept)
         common = (grams[own] @ grams[earlier].T).toarray()
         jaccard = common / (sizes[own][:, None] + sizes[earlier] - common)
         if kept & {*pair}:
             found.append("exact duplicate")
-        elif (jaccard >= near).any():
+        elif (jaccard >= NEAR).any():
             found.append("near duplicate")
         else:
             found.append(None)

@@ -49,12 +49,16 @@ def export(arguments: Sequence[str], console: Console) -> None:
     if name == "inspect" and config.protocol is None:
         config = replace(config, protocol="generate")
     settings, n = write_task(name, config, output)  # type: ignore[arg-type]
-    command = f"inspect eval {output}/task.py@evenhand --model hf/MODEL -M do_sample=false"
-    if name == "lm-eval":
-        command = f"lm_eval --model hf --include_path {output} --tasks {settings['task']} --model_args pretrained=MODEL"
-        command += ",add_bos_token=False --apply_chat_template" if settings["template"] else ""
     console.print(f"{n:,} questions in {output}. Ask them:", soft_wrap=True)
-    console.print(command, soft_wrap=True, markup=False, highlight=False)
+    console.print(_command(name, settings, output), soft_wrap=True, markup=False, highlight=False)
+
+
+def _command(peer: str, settings: Mapping[str, Any], folder: Path) -> str:
+    """Return the command that asks the questions."""
+    if peer == "inspect":
+        return f"inspect eval {folder}/task.py@evenhand --model hf/MODEL -M do_sample=false"
+    chat = ",add_bos_token=False --apply_chat_template" if settings["template"] else ""
+    return f"lm_eval --model hf --include_path {folder} --tasks {settings['task']} --model_args pretrained=MODEL{chat}"
 
 
 def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any], int]:
@@ -100,6 +104,8 @@ def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any]
     for module in READER:
         source = (Path(answers.__file__).parent / module).read_text(encoding="utf-8")
         write_whole(output / module, source.replace("from .refusals import", "from refusals import"))
+    readme = (TEMPLATES / "README.md").read_text(encoding="utf-8")
+    write_whole(output / "README.md", readme.format(task=task, n=n, command=_command(peer, settings, Path())))
     if peer == "lm-eval":
         write_whole(output / f"{task}.yaml", f"task: {task}\nclass: !function task.Evenhand\n")
     return settings, n
