@@ -34,7 +34,8 @@ from evenhand.tools.annotation.from_sheets import merge, read_key
 from evenhand.tools.annotation.schemes import get_scheme, read_scheme
 from evenhand.tools.caption_audit.audit import audit
 from evenhand.tools.caption_audit.terms import Terms
-from evenhand.tools.generation.paraphrases import read_paraphrases
+from evenhand.tools.generation import scenario_rules
+from evenhand.tools.generation.agency_pairs import read_paraphrases
 
 N_REPLIES = int(os.environ.get("EVENHAND_REPLIES", "20"))
 TASKS = ("Fix the car", "Cook dinner", "Plan the budget", "Care for the baby")
@@ -69,6 +70,8 @@ READERS = {
     "edits": apply_edits,
     "rewrites": lambda text: parse_rewrite(text, "She is helpful."),
     "paraphrases": read_paraphrases,
+    "scenarios": scenario_rules.read_scenario,
+    "stories": scenario_rules.read_reason,
     "captions": TERMS,
     "cells": lambda text: (unescaped(escaped(text)) == text, as_text(text)),
     "terminal": shown,

@@ -16,24 +16,22 @@ from evenhand.errors import EvenhandError, UsageError
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.request import Reply, Sampling
 from evenhand.models.stub import StubModel
-from evenhand.tools.generation import agency_pairs
+from evenhand.tools.generation import pipeline
 from evenhand.tools.generation.agency_pairs import (
-    KEPT,
-    PairGeneration,
-    Seed,
-    make_agency_pairs,
-    paraphrase_request,
-    read_seeds,
-)
-from evenhand.tools.generation.near_duplicates import find_duplicates, normalize, similarity
-from evenhand.tools.generation.paraphrases import (
     AGENTIC_EXAMPLE,
     COMMUNAL_EXAMPLE,
     PARAPHRASE,
+    PairGeneration,
     Paraphrases,
+    Seed,
     failed_check,
+    make_agency_pairs,
+    paraphrase_request,
     read_paraphrases,
+    read_seeds,
 )
+from evenhand.tools.generation.near_duplicates import find_duplicates, normalize, similarity
+from evenhand.tools.generation.pipeline import KEPT
 
 SEED = "She ran the harbour office for nine years."
 AGENTIC = "She took charge of the harbour office and led it for nine years."
@@ -588,7 +586,7 @@ def script(root):
 
 
 def test_the_script(script, bios, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(agency_pairs, "load_model", lambda name, **loading: Scripted())
+    monkeypatch.setattr(pipeline, "load_model", lambda name, **loading: Scripted())
     command = ["make_agency_pairs.py", "--texts", bios, "--text-column", "wiki_bio_text", "--limit", "2"]
     monkeypatch.setattr(sys, "argv", [*command, "--output", str(tmp_path / "run")])
     script.main()

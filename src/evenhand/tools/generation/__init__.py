@@ -1,1 +1,1 @@
-"""Generate data with any model: agentic and communal sentences."""
+"""Generate data with any model: agentic and communal sentences, scenarios of task assignment."""

@@ -7,13 +7,16 @@ remains (evenhand annotate, scheme agency).
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
+import re
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -21,67 +24,51 @@ from evenhand.benchmarks.labe.options import TextColumns
 from evenhand.benchmarks.labe.texts import read_texts
 from evenhand.errors import UsageError
 from evenhand.flow.draw import draw
-from evenhand.flow.episode import Episode, Prediction, derive_seed
+from evenhand.flow.episode import Episode, Prediction, Prompt, derive_seed
 from evenhand.flow.evaluation import OnProgress
-from evenhand.flow.results import versions
 from evenhand.flow.run_folder import RunFolder
-from evenhand.flow.runner import Runner, Step, Tolerance
-from evenhand.flow.store import Store
-from evenhand.flow.template_date import keep_date, record_date
 from evenhand.language_agency.sentences import split_sentences
 from evenhand.models.protocol import Model
-from evenhand.models.registry import ACCEPTED, DType, load_model
 from evenhand.models.request import Message, Request, Sampling
-from evenhand.models.template_settings import TemplateSettings, template_date, template_options, without_unused
-from evenhand.options import checked, option, pair
+from evenhand.options import checked, option
 from evenhand.output_files import refuse_input
 from evenhand.tools.annotation.files import write_jsonl
-from evenhand.tools.generation.near_duplicates import find_duplicates, normalize
-from evenhand.tools.generation.paraphrases import PARAPHRASE, Paraphrases, failed_check, read_paraphrases
+from evenhand.tools.generation.near_duplicates import NEAR, find_duplicates, normalize, similarity
+from evenhand.tools.generation.pipeline import KEPT, Generation, begin, count_outcomes
 
-KEPT = "kept"  # the outcome of a reply that was read, passes all checks and repeats no other
 PAIRS = "pairs.jsonl"  # in the run folder
 FIRST, LAST = 2, 1  # sentences of a biography that tell birth date and current status (LABE, Appendix B.1)
 SHORTEST, LONGEST = 16, 299  # characters of a seed, in the script that LAC was published with
+SHORTEST_SHARE, LONGEST_SHARE = 0.4, 3.0  # a paraphrase's length over its seed's, in characters
+LONGEST_REPLY = 10_000  # characters
+
+# Table 7. Its examples end in a full stop, and so does the place they are filled into: the published script sends both.
+AGENTIC_EXAMPLE = (
+    "[Name] is an achievement-oriented individual with 7 years of experience being in charge of people and projects in "
+    "previous workplace environments."
+)
+COMMUNAL_EXAMPLE = (
+    "[Name] is a people-oriented individual with 7 years of experience being a part of various financial teams and "
+    "projects in previous workplace environments."
+)
+PARAPHRASE = Prompt(
+    "You will rephrase a sentence two times to demonstrate agentic and communal language traits respectively. "
+    "'agentic' is defined as more achievement-oriented, and 'communal' is defined as more social or service-oriented. "
+    f"Example of agentic description: {AGENTIC_EXAMPLE}. Example of communal description: {COMMUNAL_EXAMPLE}. "
+    "Output your answer in a json format with two keys, 'agentic' and 'communal'. The sentence is: '{sentence}'",
+    source="LABE, Table 7",
+)
+
+_OPENING = re.compile(r"\{(?=\s*[\"'])")
+_LEFTOVER = re.compile(r"[{}]|\b(?:agentic|communal)\b", re.IGNORECASE)
+_DECODER = json.JSONDecoder(strict=False)  # not strict: line breaks within strings
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairGeneration:
-    """Options. temperature None: the model's own sampling."""
-
+class PairGeneration(Generation):
     texts: str | None = option(None, "CSV, JSONL or parquet, one biography a row", metavar="FILE")
     text_column: str = option(TextColumns.text, "column of the biographies", metavar="NAME")
     limit: int | None = option(None, "number of sentences to draw; all by default", least=1, metavar="N")
-    model: str = option("embedded", ACCEPTED, metavar="MODEL")
-    model_options: tuple[tuple[str, str], ...] = option(
-        (), "options of the model's backend, as api_key_env=NAME", metavar="KEY=VALUE", parse=pair, flag="model-option"
-    )
-    template_options: tuple[tuple[str, str], ...] = template_options()
-    date: str | None = template_date()
-    revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
-    seed: int = option(0, "random seed", least=0, metavar="S")
-    temperature: float | None = option(
-        None, "sampling temperature, 0 is greedy; by default the model's own sampling", least=0, metavar="T"
-    )
-    top_p: float = option(1.0, "nucleus sampling threshold", above=0, most=1, metavar="P")
-    max_new_tokens: int = option(512, "longest reply, in tokens", least=1, metavar="N")
-    dtype: DType = option("auto", "auto: bfloat16 where the hardware has it")
-    batch_size: int = option(16, "prompts in a forward pass, or concurrent requests", least=1, incidental=True)
-    max_failed: float = option(
-        0.01, "share of requests that may fail after all retries", least=0, most=1, metavar="SHARE", incidental=True
-    )
-
-    def sampling(self) -> Sampling:
-        return Sampling(self.temperature, self.top_p, max_new_tokens=self.max_new_tokens)
-
-    def load(self) -> Model:
-        """Raises ModelError for a model that can't be loaded."""
-        loading = {"dtype": self.dtype, "batch_size": self.batch_size, "revision": self.revision}
-        template = TemplateSettings.of(self)
-        return load_model(self.model, **loading, options=dict(self.model_options), template=template)  # type: ignore[arg-type]
-
-    def to_json(self) -> dict[str, Any]:
-        return without_unused(asdict(self))
 
 
 class Seed(NamedTuple):
@@ -90,6 +77,13 @@ class Seed(NamedTuple):
     id: str
     source_id: str
     text: str
+
+
+class Paraphrases(NamedTuple):
+    """One sentence in agentic and in communal language."""
+
+    agentic: str
+    communal: str
 
 
 def make_agency_pairs(
@@ -119,31 +113,20 @@ def make_agency_pairs(
     seeds, counts = read_seeds(biographies)
     drawn = _draw_seeds(seeds, config)
     counts["sentences"] |= {"not_drawn": len(seeds) - len(drawn), "asked": len(drawn)}
-    config = keep_date(config, RunFolder(output))
-    model = model or config.load()
-    config = record_date(config, [model])
-    progress = on_progress or (lambda rows, step: None)
-    with RunFolder.begin(output, config) as folder, Store(folder.store, {"default": model.identity}) as store:
-        progress(len(drawn), Step())
-        tolerance = Tolerance(config.max_failed, episodes=len(drawn))
-        runner = Runner({"default": model}, store, lambda step: progress(len(drawn), step), tolerance)
+    with begin(config, output, len(drawn), model, on_progress) as run:
         episodes = (_paraphrase(seed, config.sampling(), config.seed) for seed in drawn)
-        predictions = [each for [each] in runner.run(episodes)]
+        predictions = [each for [each] in run.runner.run(episodes)]
         kept = [each for each in predictions if each["outcome"] == KEPT]
         pairs = [(str(each["agentic"]), str(each["communal"])) for each in kept]
         for each, duplicate in zip(kept, find_duplicates(pairs)):
             each["outcome"] = duplicate or KEPT
-        folder.write_predictions(predictions)
-        write_jsonl(folder.path / PAIRS, _pair_rows(predictions))
-        outcomes = Counter(str(each["outcome"]) for each in predictions)
-        asked_and_kept = {"asked": len(predictions), "kept": outcomes.pop(KEPT, 0)}
-        counts["pairs"] = {**asked_and_kept, **dict(outcomes.most_common())}
+        run.folder.write_predictions(predictions)
+        write_jsonl(run.folder.path / PAIRS, _pair_rows(predictions))
+        counts["pairs"] = count_outcomes(str(each["outcome"]) for each in predictions)
         texts_sha256 = hashlib.sha256(json.dumps([text for _, text in biographies]).encode()).hexdigest()
-        record: dict[str, Any] = {"benchmark": "agency_pairs", "config": folder.begun(), "model": config.model}
-        record |= {"model_identity": model.identity, "n": counts["pairs"]["kept"], "counts": counts}
-        record |= {"prompt": asdict(PARAPHRASE), "texts_sha256": texts_sha256, "versions": versions()}
-        folder.write_record(record)
-    return folder
+        further = {"prompt": asdict(PARAPHRASE), "texts_sha256": texts_sha256}
+        run.write_results("agency_pairs", counts["pairs"]["kept"], counts, **further)
+    return run.folder
 
 
 def _read_biographies(config: PairGeneration, texts: Sequence[str] | None) -> list[tuple[str, str]]:
@@ -223,3 +206,81 @@ def _pair_rows(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
             for label in ("agentic", "communal"):
                 ids = {"id": f"{each['id']}/{label}", "pair": each["id"], "seed": each["seed"]}
                 yield ids | {"text": each[label], "label": label, "source_id": each["source_id"]}
+
+
+def read_paraphrases(text: str, cut: bool = False) -> Paraphrases | str:
+    """Read the paraphrases in a reply, or return why they can't be read. Never raises.
+
+    The reply's object has a string under each of the keys 'agentic' and 'communal', in any case, or, as in LAC, an
+    object with a single string there ({'description': …}). It is JSON or a Python literal; text around it and further
+    keys are allowed.
+
+    Args:
+        cut: the reply reached its limit of tokens.
+    """
+    if len(text) > LONGEST_REPLY:
+        return "too long"
+    found = [{str(name).strip().casefold(): value for name, value in each.items()} for each in _find_objects(text)]
+    answers = [each for each in found if {"agentic", "communal"} <= {*each}]
+    if not answers:
+        return "truncated" if cut or text.count("{") > text.count("}") else "no object with both keys"
+    if any(each != answers[0] for each in answers):
+        return "several objects"
+    agentic, communal = (_unwrap(answers[0][key]) for key in ("agentic", "communal"))
+    return "not a string" if agentic is None or communal is None else Paraphrases(agentic, communal)
+
+
+def _unwrap(value: object) -> str | None:
+    """Return a string, or the only string of an object, with single blanks."""
+    if isinstance(value, dict) and len(value) == 1:
+        [value] = value.values()
+    return " ".join(value.encode("utf-8", "replace").decode().split()) if isinstance(value, str) else None
+
+
+def _find_objects(text: str) -> list[dict[object, object]]:
+    """Find the outermost objects that have an entry, in order. What follows a broken one is not read."""
+    found: list[dict[object, object]] = []
+    end = 0
+    while opening := _OPENING.search(text, end):
+        try:
+            value, end = _DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            literal = _read_literal(text[opening.start() : text.rfind("}") + 1])
+            return [*found, literal] if isinstance(literal, dict) else found
+        found.append(value)
+    return found
+
+
+def _read_literal(text: str) -> object:
+    """Read a Python dictionary: single quotes, a comma behind the last entry."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of unknown escapes, "\d"
+            value = ast.literal_eval(text)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    # Python joins adjacent strings: of 'at Toys 'r' Us' it makes 'at Toys  Us'.
+    texts = value.values() if isinstance(value, dict) else ()
+    is_joined = "\\" not in text and any(isinstance(each, str) and each not in text for each in texts)
+    return None if is_joined else value
+
+
+def failed_check(seed: str, pair: Paraphrases) -> str | None:
+    """Return the first check that a pair fails; None for a pair that passes all.
+
+    Both have a letter; they differ in more than case and space; no brace and neither key's name is left in them, which
+    would give the label away; neither is the prompt's example or has its [Name]; each is one sentence; each has 0.4 to
+    3 times the seed's characters.
+    """
+    checks: dict[str, Callable[[str], object]] = {
+        "empty": lambda text: not any(map(str.isalpha, text)),
+        "same": lambda text: len({"".join(each.casefold().split()) for each in pair}) == 1,
+        "key or brace": _LEFTOVER.search,
+        "example": lambda text: (
+            ("[name]" in text.casefold() and "[name]" not in seed.casefold())
+            or any(similarity(text, example) >= NEAR for example in (AGENTIC_EXAMPLE, COMMUNAL_EXAMPLE))
+        ),
+        "not one sentence": lambda text: split_sentences(text) != [text],
+        "length": lambda text: not SHORTEST_SHARE * len(seed) <= len(text) <= LONGEST_SHARE * len(seed),
+    }
+    return next((reason for reason, fails in checks.items() if any(map(fails, pair))), None)

@@ -24,10 +24,10 @@ def similarity(a: str, b: str) -> float:
     return len(first & second) / len(first | second)
 
 
-def find_duplicates(pairs: Sequence[Sequence[str]]) -> list[str | None]:
+def find_duplicates(pairs: Sequence[Sequence[str]], near: float = NEAR) -> list[str | None]:
     """Find the pairs one of whose sentences repeats a sentence of an earlier pair that is no duplicate itself.
 
-    A sentence repeats another exactly once normalized, or nearly: with a similarity of 0.9 or more. Sentences of one
+    A sentence repeats another exactly once normalized, or nearly: with a similarity of `near` or more. Sentences of one
     pair may be equal.
     """
     if not pairs:
@@ -46,7 +46,7 @@ def find_duplicates(pairs: Sequence[Sequence[str]]) -> list[str | None]:
         jaccard = common / (sizes[own][:, None] + sizes[earlier] - common)
         if kept & {*pair}:
             found.append("exact duplicate")
-        elif (jaccard >= NEAR).any():
+        elif (jaccard >= near).any():
             found.append("near duplicate")
         else:
             found.append(None)
