@@ -25,6 +25,7 @@ from evenhand.report.tables import Cell, Table
 
 SIZES: dict[str, tuple[str, ...]] = {
     "bench_choice_scoring": ("--rows", "20", "--every", "6", "--rounds", "2"),
+    "bench_interaction": ("--conversations", "4", "--others", "1", "--max-new-tokens", "16"),
     "bench_training": ("--steps", "3"),
     "bench_agency": ("--sentences", "1000", "--published-sentences", "40", "--rounds", "2"),
     "bench_runner": ("--rows", "4000"),
