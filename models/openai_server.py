@@ -18,7 +18,7 @@ from evenhand.models.failures import Failures
 from evenhand.models.metered_server import CHAT, Asker, MeteredServer
 from evenhand.models.openai_http import JsonServer
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import completion_tokens, read_reply
+from evenhand.models.openai_replies import ReplyReader, completion_tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
 from evenhand.models.server_choices import (
@@ -77,6 +77,7 @@ class OpenAIServer:
         self._server = JsonServer(url, options)
         self.batch_size = batch_size
         self.name = model or _only_model(self._server)
+        self._reader = ReplyReader(self.name)
         variables = {**template.variables, **json.loads(options.chat_template_kwargs or "{}")}
         extra = {"chat_template_kwargs": variables, "reasoning_effort": options.reasoning_effort}
         self._extra = {name: value for name, value in extra.items() if value}
@@ -104,8 +105,9 @@ class OpenAIServer:
 
     @property
     def warnings(self) -> list[tuple[str, str]]:
-        """(code, text) of each field that was left out."""
-        return [(f"refused_{name}", f"{self.name}: {note}") for name, note in self._metered.fields.notes.items()]
+        """(code, text) of each field that was left out, and of what is odd about the replies."""
+        refused = {f"refused_{name}": note for name, note in self._metered.fields.notes.copy().items()}
+        return [(code, f"{self.name}: {note}") for code, note in (refused | self._reader.notes.copy()).items()]
 
     def check_one_token(self) -> None:
         """Try to score options of one token each. Raises UsageError where the server gives no top_logprobs."""
@@ -223,7 +225,7 @@ class OpenAIServer:
             return Reply(finish_reason="choice", choice_log_probs=self._choices.log_probs(request, ask)), 0
 
         def read(content: object) -> tuple[Reply, int]:
-            return read_reply(content, request.sampling.stop), completion_tokens(content)
+            return self._reader.read(content, request), completion_tokens(content)
 
         reply, tokens = ask(CHAT, self._fields_of(request), read)
         masked = self._server.key.masked_reply
