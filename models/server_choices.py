@@ -39,8 +39,9 @@ logger = logging.getLogger(__name__)
 MOST_TOP = 20  # that OpenAI gives
 _FEWEST_TRIED = 20  # requests, none of which could be scored by the likeliest tokens
 TRIAL = Request(
-    (Message("user", "Choose between Yes and No. Is it so?"),), ("Yes", "No", "Yes, always"), name="a trial"
+    (Message("user", "Choose between Yes and No. Is it so?"),), ("Yes", "No", "Yes Tuesday"), name="a trial"
 )
+_NOISE = 0.25  # nats by which the same token after the same prompt may differ between two requests
 _ROUNDED = 1e-3  # nats by which a log-probability may exceed 0
 _TOKENIZER = "--tokenizer NAME names the model's, where /v1/completions gives log-probabilities"
 
@@ -142,8 +143,9 @@ class TopChoices:
 
 def describe_top_scores(replies: Iterable[Reply]) -> str:
     """What a report says of choices that were scored by the likeliest tokens."""
-    scored = (each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs))
+    scored = [each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs)]
     masses = np.array([sum(math.exp(only) for (only,) in choices) for choices in scored])
+    certain = sum(max(choices) == (0.0,) for choices in scored)
     read = masses[~np.isnan(masses)]
     said = (
         f"options were scored by the likeliest first tokens ({MOST_TOP} at most) of chat completions (top_logprobs), "
@@ -151,6 +153,8 @@ def describe_top_scores(replies: Iterable[Reply]) -> str:
     )
     if len(read):
         said += f"; options have {read.mean():.1%} of the probability on average, {read.min():.1%} at least"
+        if certain == len(read):
+            said += "; one of them has all of it in every request: probabilities are the server's choice alone"
     if lost := len(masses) - len(read):
         said += f"; {lost:,} of {len(masses):,} requests are unread: an option was not among these tokens"
     return said
@@ -178,7 +182,7 @@ def find_way(
     try:
         if isinstance(reader, ServerReader) and not reader.gives_back(TRIAL, ask):
             return top(f"its /detokenize does not give back what /tokenize reads; {_TOKENIZER}")
-        reader.continuations(TRIAL, ask)
+        trial = reader.continuations(TRIAL, ask)
     except (ModelError, Unanswerable) as error:
         if _says_nothing(error) and not (isinstance(error, RetriesExhausted) and lives()):
             raise
@@ -188,13 +192,24 @@ def find_way(
     for way in ways:
         choices = CompletionChoices(model, reader, way)
         try:
-            if any(value < 0 for each in choices.log_probs(TRIAL, ask) for value in each):  # some put 0 for unknown
+            scored = choices.log_probs(TRIAL, ask)
+            if any(value < 0 for each in scored for value in each) and _agree(trial, scored):  # some put 0 for unknown
                 return choices
         except (ModelError, Unanswerable) as error:
             if _says_nothing(error):
                 raise
             logger.info("%s: %s: %s", model, way, error)
     return top("its /v1/completions gives no log-probabilities of tokens that are named or echoed")
+
+
+def _agree(continuations: Sequence[Continuation], scored: Sequence[LogProbs]) -> bool:
+    """Whether tokens that begin several choices are scored equally in each, as they aren't where a server drops one."""
+    seen: dict[Tokens, float] = {}
+    return all(
+        abs(seen.setdefault(each.prompt + each.answer[: n + 1], value) - value) <= _NOISE
+        for each, values in zip(continuations, scored)
+        for n, value in enumerate(values)
+    )
 
 
 def _says_nothing(error: Exception) -> bool:
