@@ -18,7 +18,7 @@ from typing import Any
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Model
-from evenhand.models.registry import is_server, load_model
+from evenhand.models.registry import Loading, is_server, load_model
 from evenhand.models.replica import ModelSpec, Replica
 from evenhand.models.replica_pool import Died, ReplicaPool, ReplicatedModel, Stream
 from evenhand.models.request import Request
@@ -79,7 +79,7 @@ class RayCluster:
         """
         if is_server(name):
             return load_model(name, options=options, **settings)
-        spec = ModelSpec(name, options=tuple(sorted(options.items())), **settings)
+        spec = ModelSpec(name, Loading(**settings), tuple(sorted(options.items())))
         if self._pool is None:
             self._host = _RayHost(self._options)
             self._pool = ReplicaPool(self._host, self._options.replicas)

@@ -7,14 +7,13 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Ability, HasChatTemplate, HasNotes, Kind, Model, SaysHowItScores
-from evenhand.models.registry import DType, load_model
+from evenhand.models.registry import Loading, load_model
 from evenhand.models.request import Reply, Request
-from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 SECONDS = 1.0  # between two parts of a call whose replies come one by one
 
@@ -24,17 +23,11 @@ class ModelSpec:
     """What `load_model` takes, so that every replica loads the same."""
 
     name: str
-    dtype: DType = "auto"
-    batch_size: int = 16
-    revision: str | None = None
-    pictures: bool = False
+    loading: Loading = field(default_factory=Loading)
     options: tuple[tuple[str, str], ...] = ()
-    alone: bool = True
-    template: TemplateSettings = NO_SETTINGS
 
     def load(self) -> Model:
-        settings = {each.name: getattr(self, each.name) for each in fields(ModelSpec) if each.name != "name"}
-        return load_model(self.name, **settings | {"options": dict(self.options)})
+        return load_model(self.name, options=dict(self.options), **vars(self.loading))
 
 
 @dataclass(frozen=True)

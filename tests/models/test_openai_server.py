@@ -232,7 +232,7 @@ def test_a_call_that_is_closed_begins_nothing_more(serve):
         assert next(coming) == (0, Reply("yes"))
         both.wait()
         coming.close()
-        workers = [thread for thread in threading.enumerate() if "(_work)" in thread.name]
+        workers = [thread for thread in threading.enumerate() if "(work)" in thread.name]
         assert [thread.daemon for thread in workers] == [True, True]  # a process that ends does not wait for them
         released.set()
         for thread in workers:

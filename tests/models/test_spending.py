@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import LimitReached, ModelError
-from evenhand.models.metered_server import Asker, MeteredServer
+from evenhand.models.metered_server import Asker
 from evenhand.models.openai_http import JsonServer, Retryable, Stopped
 from evenhand.models.openai_server import OpenAIServer
 from evenhand.models.request import Message, Request, Sampling
@@ -338,10 +338,10 @@ def test_nobody_asks_before_the_time_that_the_server_named(clock):
     left = [Sent({}, 503, {"Retry-After": "7"}), Sent(b"<html>", 502), priced({})]
     pace = Pace(clock=clock)
     with serving() as start, closing(JsonServer(start(lambda body: left.pop(0)).url)) as server:
-        ask = Asker(MeteredServer(server, Spending(ServerOptions(), None), pace), "this", clock)
+        ask = Asker(server, Spending(ServerOptions(), None), pace, stop=clock)
         for waited in ([], [7], [7]):
             with suppress(Retryable):
-                ask.attempt("/chat/completions", {})
+                ask._attempt("/chat/completions", {})
             assert clock.waited == waited
     assert left == []
 
@@ -353,7 +353,7 @@ def test_waiting_ends_when_the_call_does():
         with closing(OpenAIServer(server.url, "tiny", options=ServerOptions(requests_per_minute=1))) as model:
             coming = model.answer([question(0), question(1)])
             assert next(coming)[1].text == "yes"
-            workers = [thread for thread in threading.enumerate() if "(_work)" in thread.name]
+            workers = [thread for thread in threading.enumerate() if "(work)" in thread.name]
             coming.close()
             for thread in workers:
                 thread.join(20)
