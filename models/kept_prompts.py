@@ -69,7 +69,7 @@ class KeptPrompts:
         for each in begun:
             if each not in self._blocks:
                 self._blocks[each] = self._forward(each[-BLOCK:], read)
-                self.n_bytes += _bytes_of(self._blocks[each])
+                self.n_bytes += _count_bytes(self._blocks[each])
                 self.n_read += BLOCK
             read.append(self._blocks[each])
         for each in reversed(begun):  # a block is dropped before those that it follows
@@ -93,10 +93,10 @@ class KeptPrompts:
 
     def _drop(self) -> None:
         while self.n_bytes > self.most_bytes:
-            self.n_bytes -= _bytes_of(self._blocks.popitem(last=False)[1])
+            self.n_bytes -= _count_bytes(self._blocks.popitem(last=False)[1])
 
 
-def _bytes_of(layers: Layers) -> int:
+def _count_bytes(layers: Layers) -> int:
     return sum(each.nbytes for pair in layers for each in pair)
 
 

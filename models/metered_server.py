@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_http import Answer, JsonServer, Retryable, Stopped, Unreachable
-from evenhand.models.openai_replies import Malformed, Withheld, failure, usage_of
+from evenhand.models.openai_replies import Malformed, Withheld, failure, read_usage
 from evenhand.models.server_fields import ServerFields
 from evenhand.models.spending import Pace, Spending, Usage
 
@@ -87,7 +87,7 @@ class Asker:
         took: Usage | None = None
         try:
             answer = self.server.ask(path, body, about=self.about)
-            took = usage_of(answer.content) or (None if answer.good else _NOTHING)
+            took = read_usage(answer.content) or (None if answer.good else _NOTHING)
         except (Retryable, Unreachable) as error:
             took = None if error.lost else _NOTHING
             self.pace.hold(error.pause or 0)

@@ -52,8 +52,8 @@ class Withheld(Malformed):
 
 
 def failure(answer: Answer) -> FinishReason | None:
-    """Why this one request fails for good: refused by the server's content filter, longer than the context window, or
-    not understood. None where the answer is no error, or an error of other requests, too."""
+    """Return why this one request fails for good: refused by the server's content filter, longer than the context
+    window, or not understood. None where the answer is no error, or an error of other requests, too."""
     inner = answer.error.get("innererror")
     codes = [answer.error.get("code"), inner.get("code") if isinstance(inner, dict) else None]
     if answer.status in (400, 403) and any(isinstance(code, str) and code in FILTERED for code in codes):
@@ -97,7 +97,7 @@ class ReplyReader:
         if finish in _BROKEN_TEXTS or choice.get("error"):
             raise Malformed(f"a text that broke off ({finish})")
         text = _whole_characters(_text(message.get("content")) or _text(message.get("refusal")))
-        thought = thought_of(message)
+        thought = read_thought(message)
         written = completion_tokens(content) or len(text.split())
         limit = request.sampling.max_new_tokens
         is_cut = finish in _CUT_TEXTS or (written == limit and not thought)  # some servers always say "stop"
@@ -160,8 +160,8 @@ def first_choice(content: object) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def thought_of(message: dict[str, Any]) -> str:
-    """What a reasoning model thought, where the server gives it apart from the text."""
+def read_thought(message: dict[str, Any]) -> str:
+    """Return what a reasoning model thought, where the server gives it apart from the text."""
     given = [message.get("reasoning_content"), message.get("reasoning")]
     content = message.get("content")
     for part in content if isinstance(content, list) else ():
@@ -172,12 +172,12 @@ def thought_of(message: dict[str, Any]) -> str:
 
 
 def completion_tokens(content: object) -> int:
-    """Tokens that were written, as the server counts them; 0 where it gives no count."""
+    """Return how many tokens were written, as the server counts them; 0 where it gives no count."""
     return _count(content, "completion_tokens") or 0
 
 
-def usage_of(content: object) -> Usage | None:
-    """Tokens that were read and written, as the server counts them; None where it gives no count."""
+def read_usage(content: object) -> Usage | None:
+    """Return how many tokens were read and written, as the server counts them; None where it gives no count."""
     read, written = (_count(content, name) for name in ("prompt_tokens", "completion_tokens"))
     return None if read is None or written is None else Usage(read, written)
 
@@ -190,7 +190,7 @@ def _count(content: object, *names: str) -> int | None:
 
 
 def _text(content: object) -> str:
-    """A text, or the texts of a list of parts."""
+    """Return a text, or the texts of a list of parts."""
     if content is None:
         return ""
     if isinstance(content, str):

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from evenhand.errors import UsageError
-from evenhand.models.ctrl_c import ctrl_c_calls
+from evenhand.models.ctrl_c import call_on_ctrl_c
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.failures import Failures
 from evenhand.models.metered_server import CHAT, Asker
@@ -29,7 +29,7 @@ from evenhand.models.server_choices import (
     find_way,
 )
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
-from evenhand.models.spending import Pace, Spending, price_of
+from evenhand.models.spending import Pace, Spending, find_price
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class OpenAIServer:
         self._extra = {name: value for name, value in extra.items() if value}
         self._failures = Failures(self.identity)
         self._options, self._template = options, template
-        self.spending = Spending(options, price_of(self.name, options.prices) if options.prices else None)
+        self.spending = Spending(options, find_price(self.name, options.prices) if options.prices else None)
         pace = Pace(options.requests_per_minute, options.tokens_per_minute)
         self._ask = Asker(self._server, self.spending, pace, self._extra, about="how options are scored")
 
@@ -106,7 +106,8 @@ class OpenAIServer:
     def warnings(self) -> list[tuple[str, str]]:
         """(code, text) of each field that was left out, and of what is odd about the replies."""
         refused = {f"refused_{name}": note for name, note in self._ask.fields.notes.copy().items()}
-        return [(code, f"{self.name}: {note}") for code, note in (refused | self._reader.notes.copy()).items()]
+        notes = (refused | self._reader.notes.copy()).items()
+        return [(code, f"{self.name}: {self._server.key.masked(note)}") for code, note in notes]
 
     def check_one_token(self) -> None:
         """Try to score options of one token each. Raises UsageError where the server gives no top_logprobs."""
@@ -186,7 +187,7 @@ class OpenAIServer:
         working = len(threads)
         errors: list[Exception] = []
         try:
-            with ctrl_c_calls(lambda: done.put(KeyboardInterrupt())):
+            with call_on_ctrl_c(lambda: done.put(KeyboardInterrupt())):
                 for thread in threads:
                     thread.start()
                 while working:

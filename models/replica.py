@@ -32,7 +32,7 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Description:
-    """What a model says of itself, as the protocol has it; evenhand: the version that loaded it. machine: its name."""
+    """A loaded model's properties, as in the protocol. evenhand: the version that loaded it. machine: its name."""
 
     spec: ModelSpec
     identity: str
@@ -63,7 +63,7 @@ class Part:
 
 
 class Replica:
-    """Holds the models that it was asked for, each loaded once."""
+    """Loads models on one machine, each once, and answers calls to them."""
 
     def __init__(self, folder: str):
         """folder: in which the command was given, for models that are folders; where it is on this machine, too."""
@@ -74,7 +74,7 @@ class Replica:
         logging.getLogger("evenhand").addHandler(_WarningList(self._warnings))
 
     def describe(self, spec: ModelSpec) -> Iterator[Description]:
-        """One description. Raises what `load_model` raises."""
+        """Yield one description. Raises what `load_model` raises."""
         model = self._loaded(spec)
         yield Description(
             spec,
@@ -108,14 +108,14 @@ class Replica:
         yield self._take(part)
 
     def close(self) -> Iterator[None]:
-        """Ends what the models have started, too."""
+        """Close the models, and so what they have started."""
         for model in self._models.values():
             model.close()
         self._models.clear()
         yield None
 
     def _take(self, part: Part) -> Part:
-        """What was gathered so far; the part is then empty again."""
+        """Return what was gathered so far, and empty the part."""
         taken = replace(part, warnings=tuple(self._warnings))
         self._warnings.clear()
         part.replies, part.tokens = {}, 0
@@ -135,7 +135,7 @@ def other_model(expected: str, found: str, machine: str) -> ModelError:
 
 
 class _WarningList(logging.Handler):
-    """Keeps warnings: nobody reads the log of a machine far away."""
+    """Keeps warnings, to be logged where the command runs."""
 
     def __init__(self, warnings: list[str]):
         super().__init__(logging.WARNING)

@@ -27,7 +27,7 @@ from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.metered_server import CHAT, Asker
 from evenhand.models.openai_http import RetriesExhausted, Retryable, Unreachable
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import Malformed, Withheld, first_choice, thought_of
+from evenhand.models.openai_replies import Malformed, Withheld, first_choice, read_thought
 from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
 from evenhand.models.request import Message, Reply, Request
 from evenhand.models.scoring import LogProbs
@@ -63,7 +63,7 @@ class CompletionChoices:
         return f"the server's log-probabilities ({asked} to /v1/completions; tokens by {self.reader.name})"
 
     def log_probs(self, request: Request, ask: Asker) -> tuple[LogProbs, ...]:
-        """Log-probability of each token of each choice, in nats, in order of choices.
+        """Return the log-probability of each token of each choice, in nats, in order of choices.
 
         Raises Unanswerable, and what asking raises.
         """
@@ -115,7 +115,7 @@ class TopChoices:
         return f"{self._why}; --protocol choose scores options of one token each, where it has top_logprobs"
 
     def log_probs(self, request: Request, ask: Asker) -> tuple[LogProbs, ...]:
-        """Of the one token of each choice; NaN for all of them where one is not among the likeliest.
+        """Return those of the one token of each choice; NaN for all of them where one is not among the likeliest.
 
         Raises ModelError where the first requests with the same choices all come to nothing, and what asking raises.
         """
@@ -142,7 +142,7 @@ class TopChoices:
 
 
 def describe_top_scores(replies: Iterable[Reply]) -> str:
-    """What a report says of choices that were scored by the likeliest tokens."""
+    """Describe for the report how choices were scored by the likeliest tokens."""
     scored = [each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs)]
     masses = np.array([sum(math.exp(only) for (only,) in choices) for choices in scored])
     certain = sum(max(choices) == (0.0,) for choices in scored)
@@ -220,7 +220,7 @@ def _says_nothing(error: Exception) -> bool:
 
 
 def _read_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:
-    """Of the named tokens, from the log-probabilities of the one token that was written."""
+    """Read the log-probabilities of named tokens beside the one token that was written."""
     top = _completion_log_probs(content).get("top_logprobs")
     first = top[0] if isinstance(top, list) and top else None
     if not isinstance(first, dict):
@@ -229,7 +229,7 @@ def _read_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:
 
 
 def _read_prompt(content: object, n: int) -> LogProbs:
-    """Of all tokens of a prompt but the first; that of the one token that was written may follow."""
+    """Read those of all tokens of a prompt but the first; that of the one token that was written may follow."""
     given = _completion_log_probs(content).get("token_logprobs")
     if not isinstance(given, list) or len(given) not in (n, n + 1) or given[0] is not None:
         raise Withheld("no log-probabilities of the prompt's tokens in it")
@@ -237,7 +237,7 @@ def _read_prompt(content: object, n: int) -> LogProbs:
 
 
 def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
-    """Of each choice as a first token. All NaN where one is missing, or the first token is one of a thought."""
+    """Read those of each choice as a first token. All NaN where one is missing, or a thought begins."""
     choice = first_choice(content)
     message, log_probs = choice.get("message"), choice.get("logprobs")
     tokens = log_probs.get("content") if isinstance(log_probs, dict) else None
@@ -251,7 +251,7 @@ def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
     for each in top:
         if isinstance(each, dict) and isinstance(each.get("token"), str):
             by_text.setdefault(each["token"].strip(), []).append(_number(each.get("logprob")))
-    if thought_of(message) or any(choice.strip() not in by_text for choice in choices):
+    if read_thought(message) or any(choice.strip() not in by_text for choice in choices):
         return ((math.nan,),) * len(choices)
     found = [min(0.0, float(np.logaddexp.reduce(by_text[choice.strip()]))) for choice in choices]
     known = any(map(math.exp, found))  # OpenAI gives -9999 where it is too little to say

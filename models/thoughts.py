@@ -98,7 +98,7 @@ def is_open(text: str) -> bool:
 
 
 def closing(text: str) -> str | None:
-    """What closes the thought in which a text ends; None for a mark whose closing is not known."""
+    """Return what closes the thought in which a text ends; None for a mark whose closing is not known."""
     mark = [*_BEGIN.finditer(text)][-1][0]
     if mark.startswith(("<", "[")) and "|" not in mark:
         return f"\n{mark[0]}/{mark[1:]}\n\n"
