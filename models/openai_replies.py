@@ -36,6 +36,7 @@ _UNKNOWN_MARK = re.compile(
     r"<\|[^|<>\s]{1,40}\|>|</?[\w:-]{0,20}(?:think|thought|reason|scratch|reflect|monologue)[\w:-]{0,20}>",
     re.IGNORECASE,
 )
+_FIRST = 5  # replies, all of which were cut off
 _EXCERPT = 100  # characters
 # Types of parts that hold a thought.
 _THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_text", "redacted_thinking", "summary_text"})
@@ -74,6 +75,7 @@ class ReplyReader:
     def __init__(self, model: str):
         self._model = model
         self._opens_thoughts = self._cut_before = False
+        self._ends: list[str] = []  # of the first replies
         self.notes: dict[str, str] = {}
         """{code: sentence} for the report."""
 
@@ -142,6 +144,13 @@ class ReplyReader:
             self._note("longer_than_asked", "the server writes more tokens than --max-new-tokens allows")
         if not reply.text.strip() and reply.finish_reason in ("stop", "length"):
             self._note("empty_replies", "the server gave empty replies without a reason")
+        self._ends += [reply.finish_reason] if len(self._ends) < _FIRST else []
+        if self._ends == ["length"] * _FIRST:
+            self._note(
+                "all_cut_off",
+                f"each of the first {_FIRST} replies was cut off at --max-new-tokens: increase it, or, if the model "
+                "thinks without a mark that evenhand knows, turn thinking off",
+            )
         if mark := _UNKNOWN_MARK.search(reply.text):
             self._note(
                 "unknown_mark",

@@ -123,7 +123,7 @@ def test_facts_that_were_not_answered_are_not_wrong_without_a_word(serve, tmp_pa
     for name in likeness.LIKENESS:
         monkeypatch.setitem(likeness.LIKENESS, name, lambda replies, answers: None)
     results = run(serve(lambda body: Sent(answer)), "utility", tmp_path / "run", limit=6, configs=("questions",))
-    assert codes(results) & {"thought_cut_off", "cut_off", "empty_replies"}
+    assert codes(results) & {"thought_cut_off", "all_cut_off", "empty_replies"}
     if "thought_cut_off" in codes(results):
         assert results.n_read == 0
 

@@ -98,7 +98,7 @@ class Utility(Benchmark[NoOptions]):
         return [row for key in ("accuracy", "perplexity") if (row := table.row(key)).figure]
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[NoOptions]) -> list[RunWarning]:
-        """What could not be computed, by what BERTScore was, and wrong answers that were cut off."""
+        """What could not be computed, and by what BERTScore was."""
         from evenhand.flow.results import RunWarning
 
         if not table.row("accuracy").n_read:
@@ -106,15 +106,6 @@ class Utility(Benchmark[NoOptions]):
         found = [RunWarning("not_installed", f"No {key}: {why}.") for key, why in NEEDS.items() if key not in table]
         if "bertscore_minilm" in table:
             found.append(RunWarning("bertscore_by", f"BERTScore by MiniLM was computed by {bertscore_by()}."))
-        wrong = predictions["outcome"] == "wrong"
-        if cut := int((wrong & (predictions["finish_reason"] == "length")).sum()):
-            found.append(
-                RunWarning(
-                    "cut_off",
-                    f"{cut:,} of {wrong.sum():,} wrong answers reached the limit of {config.max_new_tokens} tokens: "
-                    "the right answer might have followed. Increase --max-new-tokens.",
-                )
-            )
         return found
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
