@@ -68,7 +68,7 @@ def key_for(url: SplitResult, variable: str | None = None) -> Key:
         ModelError: the key can't be read. The message holds no key.
     """
     key = _find_key(url, variable)
-    if key.secret and url.scheme != "https" and not is_here(url.hostname or ""):
+    if key.secret and url.scheme != "https" and not is_local(url.hostname or ""):
         logger.warning(
             "the key in %s goes to %s unencrypted, because its URL begins with http; use https where the server has it",
             key.source,
@@ -77,7 +77,7 @@ def key_for(url: SplitResult, variable: str | None = None) -> Key:
     return key
 
 
-def is_here(host: str) -> bool:
+def is_local(host: str) -> bool:
     """Whether the host is this machine: localhost, 127.0.0.0/8, ::1, 0.0.0.0 or ::."""
     try:
         address = ipaddress.ip_address(host)
@@ -86,8 +86,8 @@ def is_here(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def advice(key: Key) -> str:
-    """What to do where a server refuses the key, or asks for one."""
+def advise(key: Key) -> str:
+    """Say what to do where a server refuses the key, or asks for one."""
     give = f"--api-key-env NAME names the variable that holds it; {KEYS_FILE} names a file of lines HOST[:PORT] KEY"
     if key.secret:
         return f"does it accept the key in {key.source}? {give}"

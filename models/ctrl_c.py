@@ -10,8 +10,8 @@ from types import FrameType
 
 
 @contextmanager
-def ctrl_c_calls(tell: Callable[[], None]) -> Iterator[None]:
-    """Within, the first Ctrl-C calls `tell`, in the main thread; a second one does what it did before.
+def call_on_ctrl_c(tell: Callable[[], None]) -> Iterator[None]:
+    """Let the first Ctrl-C call `tell`, in the main thread; a second one does what it did before.
 
     In other threads, and where Ctrl-C is ignored, nothing changes. Raises KeyboardInterrupt at its end if Ctrl-C was
     pressed.

@@ -1,4 +1,4 @@
-"""What a model can't do, said so that a person knows what to do."""
+"""Errors of models; their messages say what to do."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class ModelError(Exception):
 
 
 class LimitReached(ModelError):
-    """What a run may ask, or spend, is used up: it stops here, with every answer kept, and can go on."""
+    """A limit of requests, tokens or cost is reached: the run stops with every answer kept, and can go on."""
 
 
 class Unanswerable(Exception):
-    """One request that can't be answered, whatever becomes of others. reason: its reply's; the message says why."""
+    """One request can't be answered; others may. reason: its reply's; the message says why."""
 
     def __init__(self, reason: FinishReason, why: str):
         super().__init__(why)
@@ -22,7 +22,7 @@ class Unanswerable(Exception):
 
 
 def too_long(tokens: int, context: int) -> Unanswerable:
-    """Nothing was cut."""
+    """Return the error of a request that exceeds the context window."""
     return Unanswerable(
         "context_exceeded",
         f"it needs {tokens:,} tokens, prompt and answer, but the model's context window holds {context:,}; nothing was "
@@ -31,7 +31,7 @@ def too_long(tokens: int, context: int) -> Unanswerable:
 
 
 def first_line(error: Exception) -> str:
-    """What an exception says, in one line without a full stop at its end; its kind, where it says nothing."""
+    """Return an exception's message in one line without a full stop at its end; its type where it has none."""
     first, *more = [line.strip() for line in str(error).strip().split("\n")]
     whole = f"{first} {more[0]}" if first.endswith(":") and more else first
     return whole.rstrip(".") or type(error).__name__

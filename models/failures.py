@@ -1,4 +1,4 @@
-"""Replies to requests that a model can't answer, which are logged."""
+"""Logs requests that a model can't answer, and makes their replies."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _REVISED = re.compile(r"([\w.-]+/[\w.-]+)[:@]([\w./-]+)")
 
 
 def suggest_name(name: str) -> str | None:
-    """The name that was probably meant, with the options that it needs: "http://localhost:8000/v1"."""
+    """Return the name that was probably meant, with the options that it needs: "http://localhost:8000/v1"."""
     if found := _HUB.fullmatch(name):
         return found[1]
     if found := _HOST.fullmatch(name):
@@ -50,7 +50,7 @@ def suggest_name(name: str) -> str | None:
 
 
 def find_model_folders(folder: Path) -> list[Path]:
-    """Folders below one that holds no model, which hold one: of a trainer's checkpoints, or of the Hub's cache."""
+    """Find the folders with a model below one without: a trainer's checkpoints, or those of the Hub's cache."""
     files = [path for pattern in ("", "snapshots/") for name in ("config.json", "adapter_config.json")
              for path in folder.glob(f"{pattern}*/{name}")]  # fmt: skip
     return sorted({path.parent for path in files}, key=lambda path: path.stat().st_mtime, reverse=True)

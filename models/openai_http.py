@@ -128,7 +128,7 @@ class JsonServer:
                 follow_redirects=False,
                 timeout=httpx.Timeout(options.timeout, connect=min(0.9 * options.timeout, _LONGEST_CONNECT), pool=None),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-                trust_env=not api_keys.is_here(host),
+                trust_env=not api_keys.is_local(host),
                 verify=_certificates(),
             )
         except (httpx.InvalidURL, ValueError, ImportError):  # their words may hold a proxy's password
@@ -209,7 +209,7 @@ class JsonServer:
         """Raise ModelError for any status but 2xx, with what to do where that is known."""
         if answer.good:
             return
-        key = api_keys.advice(self.key)
+        key = api_keys.advise(self.key)
         advice = {
             401: key,
             403: key,

@@ -8,9 +8,9 @@ from typing import Any
 
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_http import Answer
-from evenhand.models.request import FinishReason, Reply
+from evenhand.models.request import FinishReason, Reply, Request
 from evenhand.models.spending import Usage
-from evenhand.models.thoughts import make_reply
+from evenhand.models.thoughts import ends_unopened, make_reply, split_thought
 
 FILTERED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"})
 """Codes of errors by which OpenAI and Azure say that their filter refused a prompt, or a picture in it."""
@@ -18,6 +18,28 @@ FILTERED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content
 _TOO_LONG = re.compile(
     r"context.?(length|window|size)|maximum model length|prompt is too long|`inputs` tokens", re.IGNORECASE
 )
+# Reasons to end a text, as servers name them.
+_CUT_TEXTS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+_FILTERED_TEXTS = frozenset({
+    "content_filter", "content_filtered", "guardrail_intervened", "prohibited_content", "recitation", "refusal",
+    "safety", "sensitive",
+})  # fmt: skip
+_BROKEN_TEXTS = frozenset({"abort", "cancelled", "error", "insufficient_system_resource", "network_error", "timeout"})
+# Special tokens that a server left in a text, and the header of its own turn.
+_END_OF_TURN = re.compile(
+    r"<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<\|endoftext\|>|<\|end_of_text\|>|<end_of_turn>|</s>"
+)
+_OWN_TURN = re.compile(
+    r"\A\s*(?:<\|im_start\|>\s*)?(?:<\|start_header_id\|>)?assistant(?:<\|end_header_id\|>)?\s*\n\s*"
+)
+_UNKNOWN_MARK = re.compile(
+    r"<\|[^|<>\s]{1,40}\|>|</?[\w:-]{0,20}(?:think|thought|reason|scratch|reflect|monologue)[\w:-]{0,20}>",
+    re.IGNORECASE,
+)
+_FIRST = 5  # replies, all of which were cut off
+_EXCERPT = 100  # characters
+# Types of parts that hold a thought.
+_THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_text", "redacted_thinking", "summary_text"})
 _MOST_TOKENS = 10_000_000  # of one reply; a larger count is none
 _OF_ONE = (400, 413, 422)
 
@@ -31,8 +53,8 @@ class Withheld(Malformed):
 
 
 def failure(answer: Answer) -> FinishReason | None:
-    """Why this one request fails for good: refused by the server's content filter, longer than the context window, or
-    not understood. None where the answer is no error, or an error of other requests, too."""
+    """Return why this one request fails for good: refused by the server's content filter, longer than the context
+    window, or not understood. None where the answer is no error, or an error of other requests, too."""
     inner = answer.error.get("innererror")
     codes = [answer.error.get("code"), inner.get("code") if isinstance(inner, dict) else None]
     if answer.status in (400, 403) and any(isinstance(code, str) and code in FILTERED for code in codes):
@@ -44,31 +66,99 @@ def failure(answer: Answer) -> FinishReason | None:
     return "context_exceeded" if too_long else "not_understood"
 
 
-def read_reply(content: object, stop: tuple[str, ...] = ()) -> Reply:
-    """Read the first choice of a chat completion, its thought apart from its text.
+class ReplyReader:
+    """Reads the chat completions of one model, and notes what is odd about them. Safe in threads.
 
-    Parts that are no text are left out; no content is an empty text. The text is cut at a stop text that the server let
-    through.
-
-    Raises Malformed, and Unanswerable where the server's filter withheld the text.
+    model: its name as the server was asked for it.
     """
-    if isinstance(content, dict) and content.get("error"):
-        raise Malformed("an error in it")
-    choice = first_choice(content)
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        raise Malformed("no message in its first choice")
-    finish = choice.get("finish_reason")
-    if finish == "content_filter":
-        raise Unanswerable("refused", "the server's content filter withheld the answer")
-    if finish in ("abort", "error"):
-        raise Malformed(f"a text that broke off ({finish})")
-    text = _whole_characters(_text(message.get("content") or message.get("refusal")))
-    reply = make_reply(text, "length" if finish == "length" else "stop", thought=thought_of(message))
-    cut = min((found for each in stop if (found := reply.text.find(each)) >= 0), default=None)
-    if not text and finish == "length" and _count(content, "completion_tokens_details", "reasoning_tokens"):
-        return replace(reply, finish_reason="thought")  # which the server keeps to itself
-    return reply if cut is None else replace(reply, text=reply.text[:cut], finish_reason="stop")
+
+    def __init__(self, model: str):
+        self._model = model
+        self._opens_thoughts = self._cut_before = False
+        self._ends: list[str] = []  # of the first replies
+        self.notes: dict[str, str] = {}
+        """{code: sentence} for the report."""
+
+    def read(self, content: object, request: Request) -> Reply:
+        """Read the first choice of a chat completion, its thought apart from its text.
+
+        No content is an empty text. The text is cut at a stop text that the server ignored.
+
+        Raises Malformed, and Unanswerable where the server's filter withheld the text.
+        """
+        if isinstance(content, dict) and content.get("error"):
+            raise Malformed("an error in it")
+        choice = first_choice(content)
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            raise Malformed("no message in its first choice")
+        finish = choice.get("finish_reason")
+        finish = str(finish.get("type") if isinstance(finish, dict) else finish).lower()
+        if finish in _FILTERED_TEXTS:
+            raise Unanswerable("refused", "the server's content filter withheld the answer")
+        if finish in _BROKEN_TEXTS or choice.get("error"):
+            raise Malformed(f"a text that broke off ({finish})")
+        text = _whole_characters(_text(message.get("content")) or _text(message.get("refusal")))
+        thought = read_thought(message)
+        written = completion_tokens(content) or len(text.split())
+        limit = request.sampling.max_new_tokens
+        is_cut = finish in _CUT_TEXTS or (written == limit and not thought)  # some servers always say "stop"
+        ended, *rest = _END_OF_TURN.split(_OWN_TURN.sub("", text), maxsplit=1)
+        if "".join(rest).strip():
+            self._note("beyond_its_turn", "replies that go on after the mark that ends a turn are cut there")
+        reply = self._make_reply(ended, is_cut and not rest, thought)
+        if not text and is_cut and _count(content, "completion_tokens_details", "reasoning_tokens") != 0:
+            reply = replace(reply, finish_reason="thought")  # which the server keeps to itself
+        self._note_oddities(content, request, reply, written)
+        cut = min((found for each in request.sampling.stop if (found := reply.text.find(each)) >= 0), default=None)
+        return reply if cut is None else replace(reply, text=reply.text[:cut], finish_reason="stop")
+
+    def _make_reply(self, text: str, is_cut: bool, thought: str) -> Reply:
+        """A text without marks that was cut off is a thought where the chat template opens one."""
+        if ends_unopened(text):
+            self._opens_thoughts = True
+        unmarked = is_cut and not thought and not split_thought(text)[1]
+        self._cut_before |= unmarked and not self._opens_thoughts
+        if self._opens_thoughts:
+            said = (
+                "the server's chat template opens a thought, and no reasoning parser takes it out of the text. Replies "
+                "without its closing mark that were cut off are unread"
+            )
+            if self._cut_before:
+                said += "; some were taken for answers before that was known: run again in another --output"
+            self._note("opened_thought", said)
+        return make_reply(text, "length" if is_cut else "stop", unmarked and self._opens_thoughts, thought)
+
+    def _note_oddities(self, content: object, request: Request, reply: Reply, written: int) -> None:
+        name = content.get("model") if isinstance(content, dict) else None
+        if isinstance(name, str) and name.lower().rpartition("/")[2] != self._model.lower().rpartition("/")[2]:
+            self._note("other_model", f"the server says that another model answered: {name[:_EXCERPT]!r}")
+        read = _count(content, "prompt_tokens")
+        if read and read < sum(len(each.text.split()) for each in request.messages):
+            self._note(
+                "prompt_cut",
+                "the server counts fewer tokens in a prompt than it has words: it may have cut the prompt. Let it "
+                "serve the model with a longer context",
+            )
+        if written > request.sampling.max_new_tokens and not reply.thought:
+            self._note("longer_than_asked", "the server writes more tokens than --max-new-tokens allows")
+        if not reply.text.strip() and reply.finish_reason in ("stop", "length"):
+            self._note("empty_replies", "the server gave empty replies without a reason")
+        self._ends += [reply.finish_reason] if len(self._ends) < _FIRST else []
+        if self._ends == ["length"] * _FIRST:
+            self._note(
+                "all_cut_off",
+                f"each of the first {_FIRST} replies was cut off at --max-new-tokens: increase it, or, if the model "
+                "thinks without a mark that evenhand knows, turn thinking off",
+            )
+        if mark := _UNKNOWN_MARK.search(reply.text):
+            self._note(
+                "unknown_mark",
+                f"replies hold the mark {mark[0]!r}, which evenhand doesn't know: they may hold thoughts, too",
+            )
+
+    def _note(self, code: str, text: str) -> None:
+        self.notes.setdefault(code, text)
 
 
 def first_choice(content: object) -> dict[str, Any]:
@@ -79,22 +169,24 @@ def first_choice(content: object) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def thought_of(message: dict[str, Any]) -> str:
-    """What a reasoning model thought, where the server gives it apart from the text."""
+def read_thought(message: dict[str, Any]) -> str:
+    """Return what a reasoning model thought, where the server gives it apart from the text."""
     given = [message.get("reasoning_content"), message.get("reasoning")]
     content = message.get("content")
-    parts = [each.get("thinking") for each in content if isinstance(each, dict)] if isinstance(content, list) else []
-    given += [_text(each) for each in parts if isinstance(each, str | list)]
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and str(part.get("type")) in _THOUGHTS:
+            found = part.get("thinking") or part.get("reasoning") or part.get("text")
+            given.append(_text(found) if isinstance(found, str | list) else "")
     return _whole_characters(next((each for each in given if isinstance(each, str) and each.strip()), ""))
 
 
 def completion_tokens(content: object) -> int:
-    """Tokens that were written, as the server counts them; 0 where it gives no count."""
+    """Return how many tokens were written, as the server counts them; 0 where it gives no count."""
     return _count(content, "completion_tokens") or 0
 
 
-def usage_of(content: object) -> Usage | None:
-    """Tokens that were read and written, as the server counts them; None where it gives no count."""
+def read_usage(content: object) -> Usage | None:
+    """Return how many tokens were read and written, as the server counts them; None where it gives no count."""
     read, written = (_count(content, name) for name in ("prompt_tokens", "completion_tokens"))
     return None if read is None or written is None else Usage(read, written)
 
@@ -107,14 +199,15 @@ def _count(content: object, *names: str) -> int | None:
 
 
 def _text(content: object) -> str:
-    """A text, or the texts of a list of parts."""
+    """Return a text, or the texts of a list of parts."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         raise Malformed(f"content of type {type(content).__name__} in its message")
-    texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    parts = [part for part in content if isinstance(part, dict) and str(part.get("type")) not in _THOUGHTS]
+    texts = [part.get("text") or part.get("refusal") for part in parts]
     return "".join(text for text in texts if isinstance(text, str))
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import queue
 import threading
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from evenhand.errors import UsageError
-from evenhand.models.ctrl_c import ctrl_c_calls
+from evenhand.models.ctrl_c import call_on_ctrl_c
 from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.failures import Failures
-from evenhand.models.metered_server import CHAT, Asker, MeteredServer
+from evenhand.models.metered_server import CHAT, Asker
 from evenhand.models.openai_http import JsonServer
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import completion_tokens, read_reply
+from evenhand.models.openai_replies import ReplyReader, completion_tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
 from evenhand.models.request import Reply, Request
 from evenhand.models.server_choices import (
@@ -30,13 +29,13 @@ from evenhand.models.server_choices import (
     find_way,
 )
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
-from evenhand.models.spending import Pace, Spending, price_of
+from evenhand.models.spending import Pace, Spending, find_price
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading
 
-_Done: TypeAlias = "queue.SimpleQueue[tuple[int, Reply | Unanswerable, int] | BaseException | None]"
+_Done: TypeAlias = "tuple[int, Reply | Unanswerable, int] | BaseException | None"
 """Place, reply and tokens written; an error that every request would meet; None where a thread ends."""
 
 _BATCHES = 8  # in a call, which ends with its slowest request
@@ -77,14 +76,15 @@ class OpenAIServer:
         self._server = JsonServer(url, options)
         self.batch_size = batch_size
         self.name = model or _only_model(self._server)
+        self._reader = ReplyReader(self.name)
         variables = {**template.variables, **json.loads(options.chat_template_kwargs or "{}")}
         extra = {"chat_template_kwargs": variables, "reasoning_effort": options.reasoning_effort}
         self._extra = {name: value for name, value in extra.items() if value}
         self._failures = Failures(self.identity)
         self._options, self._template = options, template
-        self.spending = Spending(options, price_of(self.name, options.prices) if options.prices else None)
+        self.spending = Spending(options, find_price(self.name, options.prices) if options.prices else None)
         pace = Pace(options.requests_per_minute, options.tokens_per_minute)
-        self._metered = MeteredServer(self._server, self.spending, pace, self._extra)
+        self._ask = Asker(self._server, self.spending, pace, self._extra, about="how options are scored")
 
     @cached_property
     def can(self) -> frozenset[Ability]:
@@ -104,13 +104,15 @@ class OpenAIServer:
 
     @property
     def warnings(self) -> list[tuple[str, str]]:
-        """(code, text) of each field that was left out."""
-        return [(f"refused_{name}", f"{self.name}: {note}") for name, note in self._metered.fields.notes.items()]
+        """(code, text) of each field that was left out, and of what is odd about the replies."""
+        refused = {f"refused_{name}": note for name, note in self._ask.fields.notes.copy().items()}
+        notes = (refused | self._reader.notes.copy()).items()
+        return [(code, f"{self.name}: {self._server.key.masked(note)}") for code, note in notes]
 
     def check_one_token(self) -> None:
         """Try to score options of one token each. Raises UsageError where the server gives no top_logprobs."""
         try:
-            self._choices.log_probs(TRIAL, Asker(self._metered, "how options are scored", threading.Event()))
+            self._choices.log_probs(TRIAL, self._ask)
         except (NoTopLogProbs, Unanswerable) as error:
             raise UsageError(f"{self.identity}: --protocol choose scores options, and {error}") from None
 
@@ -122,8 +124,7 @@ class OpenAIServer:
 
     @cached_property
     def _choices(self) -> CompletionChoices | TopChoices:
-        ask = Asker(self._metered, "how options are scored", threading.Event())
-        return find_way(self.name, self._options.tokenizer, ask, self._lives, self._template)
+        return find_way(self.name, self._options.tokenizer, self._ask, self._lives, self._template)
 
     def _lives(self) -> bool:
         try:
@@ -162,18 +163,34 @@ class OpenAIServer:
             )
         if any(request.choices for request in requests):
             _ = self._choices  # tried once, before threads need it
-        waiting = deque(enumerate(requests))
-        done: _Done = queue.SimpleQueue()
-        stop = threading.Event()
-        threads = [
-            # Daemons: a process that ends does not wait for a server's answers.
-            threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True)
-            for _ in range(min(self.batch_size, len(requests)))
-        ]
+        waiting = enumerate(requests)  # shared by the threads
+        done: queue.SimpleQueue[_Done] = queue.SimpleQueue()
+        stop, limited = threading.Event(), threading.Event()  # limited: no further request; running ones end
+
+        def work() -> None:
+            try:
+                for place, request in waiting:
+                    if stop.is_set() or limited.is_set():
+                        return
+                    try:
+                        done.put((place, *self._reply(request, stop)))
+                    except Unanswerable as error:
+                        done.put((place, error, 0))
+            except LimitReached as error:
+                done.put(error)
+                limited.set()
+            except Exception as error:
+                done.put(error)
+                stop.set()
+            finally:
+                done.put(None)
+
+        # Daemons: a process that ends does not wait for a server's answers.
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(self.batch_size, len(requests)))]
         working = len(threads)
         errors: list[Exception] = []
         try:
-            with ctrl_c_calls(lambda: done.put(KeyboardInterrupt())):
+            with call_on_ctrl_c(lambda: done.put(KeyboardInterrupt())):
                 for thread in threads:
                     thread.start()
                 while working:
@@ -198,35 +215,14 @@ class OpenAIServer:
         if errors:
             raise errors[0]
 
-    def _work(self, waiting: deque[tuple[int, Request]], done: _Done, stop: threading.Event) -> None:
-        """One of several threads."""
-        try:
-            while waiting and not stop.is_set():
-                try:
-                    place, request = waiting.popleft()
-                except IndexError:  # another thread was faster
-                    return
-                try:
-                    done.put((place, *self._reply(request, stop)))
-                except Unanswerable as error:
-                    done.put((place, error, 0))
-        except LimitReached as error:  # the other running requests hold what they need: they end
-            waiting.clear()
-            done.put(error)
-        except Exception as error:
-            done.put(error)
-            stop.set()
-        finally:
-            done.put(None)
-
     def _reply(self, request: Request, stop: threading.Event) -> tuple[Reply, int]:
         """The reply, and how many tokens were written. Raises Unanswerable where this one request fails for good."""
-        ask = Asker(self._metered, f"request {request.name!r}", stop)
+        ask = replace(self._ask, about=f"request {request.name!r}", stop=stop)
         if request.choices:
             return Reply(finish_reason="choice", choice_log_probs=self._choices.log_probs(request, ask)), 0
 
         def read(content: object) -> tuple[Reply, int]:
-            return read_reply(content, request.sampling.stop), completion_tokens(content)
+            return self._reader.read(content, request), completion_tokens(content)
 
         reply, tokens = ask(CHAT, self._fields_of(request), read)
         masked = self._server.key.masked_reply
@@ -235,22 +231,21 @@ class OpenAIServer:
     def _fields_of(self, request: Request) -> dict[str, object]:
         """What is sent; `server_fields.FIELDS` says what each field means."""
         sampling = request.sampling
-        fields: dict[str, object] = {"model": self.name, "messages": chat_messages(request.messages)}
-        fields["max_tokens"] = sampling.max_new_tokens
-        if sampling.stop:
-            fields["stop"] = list(sampling.stop)
-        if sampling.temperature is not None:
-            fields["temperature"] = sampling.temperature
-        if sampling.temperature != 0:  # something is drawn
-            fields["seed"] = request.seed % _SEEDS
-        if sampling.temperature:
-            fields["top_p"] = sampling.top_p
-            if sampling.top_k > 0:
-                fields["top_k"] = sampling.top_k  # not among OpenAI's own; vLLM, llama.cpp and others take it
+        fields: dict[str, object] = {
+            "model": self.name,
+            "messages": chat_messages(request.messages),
+            "max_tokens": sampling.max_new_tokens,
+            "stop": list(sampling.stop) or None,
+            "temperature": sampling.temperature,
+            "seed": request.seed % _SEEDS if sampling.temperature != 0 else None,  # something is drawn
+            "top_p": sampling.top_p if sampling.temperature else None,
+            # Not among OpenAI's own; vLLM, llama.cpp and others take it.
+            "top_k": (sampling.top_k or None) if sampling.temperature else None,
+        }
         if request.schema is not None:
             schema = {"name": "answer", "strict": True, "schema": json.loads(request.schema)}
             fields["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return fields
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 def _only_model(server: JsonServer) -> str:

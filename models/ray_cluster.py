@@ -18,7 +18,7 @@ from typing import Any
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Model
-from evenhand.models.registry import is_server, load_model
+from evenhand.models.registry import Loading, is_server, load_model
 from evenhand.models.replica import ModelSpec, Replica
 from evenhand.models.replica_pool import Died, ReplicaPool, ReplicatedModel, Stream
 from evenhand.models.request import Request
@@ -35,21 +35,21 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RayOptions:
-    """Options of the command line: none of them decides what comes out, and none is recorded."""
+    """Options of the command line. None changes the results, and none is recorded."""
 
     ray: str | None = option(
-        None, "replicas of the model on a Ray cluster: local starts one here, auto and HOST:PORT join one",
+        None, "run replicas of the model on a Ray cluster: local starts one here, auto and HOST:PORT join one",
         metavar="ADDRESS",
     )  # fmt: skip
-    replicas: int = option(1, "how many", least=1, metavar="N", needs="ray")
-    replica_cpus: int = option(1, "cores of each", least=1, metavar="N", needs="ray")
+    replicas: int = option(1, "number of replicas", least=1, metavar="N", needs="ray")
+    replica_cpus: int = option(1, "cores of each replica", least=1, metavar="N", needs="ray")
     replica_gpus: int | None = option(
-        None, "GPUs of each; by default one where the cluster has some", least=0, metavar="N", needs="ray"
+        None, "GPUs of each replica; by default one where the cluster has any", least=0, metavar="N", needs="ray"
     )
 
 
 class RayCluster:
-    """Starts, or joins, when the first model is loaded; leave it, and its replicas end.
+    """Starts or joins a cluster when the first model is loaded; its replicas end with the context.
 
     with RayCluster("local", replicas=2) as cluster: evaluate(config, folder, load=cluster.load_model)
     """
@@ -69,7 +69,7 @@ class RayCluster:
         self._host: _RayHost | None = None
 
     @classmethod
-    def of(cls, options: RayOptions) -> RayCluster:
+    def from_options(cls, options: RayOptions) -> RayCluster:
         return cls(str(options.ray), options.replicas, options.replica_cpus, options.replica_gpus)
 
     def load_model(self, name: str, *, options: Mapping[str, str] = MappingProxyType({}), **settings: Any) -> Model:
@@ -79,7 +79,7 @@ class RayCluster:
         """
         if is_server(name):
             return load_model(name, options=options, **settings)
-        spec = ModelSpec(name, options=tuple(sorted(options.items())), **settings)
+        spec = ModelSpec(name, Loading(**settings), tuple(sorted(options.items())))
         if self._pool is None:
             self._host = _RayHost(self._options)
             self._pool = ReplicaPool(self._host, self._options.replicas)

@@ -7,14 +7,13 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import Ability, HasChatTemplate, HasNotes, Kind, Model, SaysHowItScores
-from evenhand.models.registry import DType, load_model
+from evenhand.models.registry import Loading, load_model
 from evenhand.models.request import Reply, Request
-from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 SECONDS = 1.0  # between two parts of a call whose replies come one by one
 
@@ -24,22 +23,16 @@ class ModelSpec:
     """What `load_model` takes, so that every replica loads the same."""
 
     name: str
-    dtype: DType = "auto"
-    batch_size: int = 16
-    revision: str | None = None
-    pictures: bool = False
+    loading: Loading = field(default_factory=Loading)
     options: tuple[tuple[str, str], ...] = ()
-    alone: bool = True
-    template: TemplateSettings = NO_SETTINGS
 
     def load(self) -> Model:
-        settings = {each.name: getattr(self, each.name) for each in fields(ModelSpec) if each.name != "name"}
-        return load_model(self.name, **settings | {"options": dict(self.options)})
+        return load_model(self.name, options=dict(self.options), **vars(self.loading))
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a model says of itself, as the protocol has it; evenhand: the version that loaded it. machine: its name."""
+    """A loaded model's properties, as in the protocol. evenhand: the version that loaded it. machine: its name."""
 
     spec: ModelSpec
     identity: str
@@ -70,7 +63,7 @@ class Part:
 
 
 class Replica:
-    """Holds the models that it was asked for, each loaded once."""
+    """Loads models on one machine, each once, and answers calls to them."""
 
     def __init__(self, folder: str):
         """folder: in which the command was given, for models that are folders; where it is on this machine, too."""
@@ -81,7 +74,7 @@ class Replica:
         logging.getLogger("evenhand").addHandler(_WarningList(self._warnings))
 
     def describe(self, spec: ModelSpec) -> Iterator[Description]:
-        """One description. Raises what `load_model` raises."""
+        """Yield one description. Raises what `load_model` raises."""
         model = self._loaded(spec)
         yield Description(
             spec,
@@ -115,14 +108,14 @@ class Replica:
         yield self._take(part)
 
     def close(self) -> Iterator[None]:
-        """Ends what the models have started, too."""
+        """Close the models, and so what they have started."""
         for model in self._models.values():
             model.close()
         self._models.clear()
         yield None
 
     def _take(self, part: Part) -> Part:
-        """What was gathered so far; the part is then empty again."""
+        """Return what was gathered so far, and empty the part."""
         taken = replace(part, warnings=tuple(self._warnings))
         self._warnings.clear()
         part.replies, part.tokens = {}, 0
@@ -142,7 +135,7 @@ def other_model(expected: str, found: str, machine: str) -> ModelError:
 
 
 class _WarningList(logging.Handler):
-    """Keeps warnings: nobody reads the log of a machine far away."""
+    """Keeps warnings, to be logged where the command runs."""
 
     def __init__(self, warnings: list[str]):
         super().__init__(logging.WARNING)

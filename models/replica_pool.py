@@ -116,7 +116,7 @@ class ReplicaPool:
         return len(self._places)
 
     def describe(self, spec: ModelSpec) -> Description:
-        """What the first replica says that has loaded it; the others load it meanwhile."""
+        """Return what the first replica says that has loaded it; the others load it meanwhile."""
         while True:
             for place in self._places:
                 self._begin(place, spec)
@@ -127,7 +127,7 @@ class ReplicaPool:
     def answers(
         self, spec: ModelSpec, described: Description, calls: Iterable[Asked]
     ) -> Generator[tuple[dict[int, Reply], Part], None, None]:
-        """The replies of each part by their places in the whole call, and the part, as they come."""
+        """Yield the replies of each part by their places in the whole call, and the part, as they come."""
         waiting = deque(Call(dict(asked)) for asked in calls)
         try:
             while waiting or any(place.call for place in self._places):
@@ -162,7 +162,7 @@ class ReplicaPool:
             place.stream = place.copy.describe(spec)
 
     def _next(self, spec: ModelSpec, waiting: deque[Call]) -> tuple[_Place, object]:
-        """Whichever place has something next: a part, a description, or None at the end of what it was asked."""
+        """Wait for the next item of any place: a part, a description, or None at the end of what it was asked."""
         while True:
             busy = {id(place.stream): place for place in self._places if place.stream is not None}
             if not busy:
@@ -248,7 +248,7 @@ class ReplicatedModel:
             yield from part.items()
 
     def answer_parts(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Parts:
-        """What each replica gives, as it comes: whole calls of its own, or single replies, as the model has it."""
+        """Yield what each replica gives, as it comes: whole calls of its own, or single replies."""
         with closing(self._pool.answers(self._spec, self._described, self._calls(requests))) as answers:
             for replies, part in answers:
                 for warning in part.warnings:
@@ -257,10 +257,10 @@ class ReplicatedModel:
                 yield replies
 
     def close(self) -> None:
-        """Does nothing: replicas end with their cluster, and may hold other models, too."""
+        """Do nothing: replicas end with their cluster, and may hold other models, too."""
 
     def _calls(self, requests: Sequence[Request]) -> Iterator[Asked]:
-        """As the model would be asked here: one kind a call, as many as it takes at once."""
+        """Split requests as the model would be asked here: one kind a call, as many as fit."""
         kinds: tuple[Kind, ...] = ("choose", "generate")
         for kind in kinds:
             alike = [(place, request) for place, request in enumerate(requests) if kind_of(request) == kind]

@@ -27,7 +27,7 @@ from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.metered_server import CHAT, Asker
 from evenhand.models.openai_http import RetriesExhausted, Retryable, Unreachable
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import Malformed, Withheld, first_choice, thought_of
+from evenhand.models.openai_replies import Malformed, Withheld, first_choice, read_thought
 from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
 from evenhand.models.request import Message, Reply, Request
 from evenhand.models.scoring import LogProbs
@@ -39,8 +39,9 @@ logger = logging.getLogger(__name__)
 MOST_TOP = 20  # that OpenAI gives
 _FEWEST_TRIED = 20  # requests, none of which could be scored by the likeliest tokens
 TRIAL = Request(
-    (Message("user", "Choose between Yes and No. Is it so?"),), ("Yes", "No", "Yes, always"), name="a trial"
+    (Message("user", "Choose between Yes and No. Is it so?"),), ("Yes", "No", "Yes Tuesday"), name="a trial"
 )
+_NOISE = 0.25  # nats by which the same token after the same prompt may differ between two requests
 _ROUNDED = 1e-3  # nats by which a log-probability may exceed 0
 _TOKENIZER = "--tokenizer NAME names the model's, where /v1/completions gives log-probabilities"
 
@@ -62,7 +63,7 @@ class CompletionChoices:
         return f"the server's log-probabilities ({asked} to /v1/completions; tokens by {self.reader.name})"
 
     def log_probs(self, request: Request, ask: Asker) -> tuple[LogProbs, ...]:
-        """Log-probability of each token of each choice, in nats, in order of choices.
+        """Return the log-probability of each token of each choice, in nats, in order of choices.
 
         Raises Unanswerable, and what asking raises.
         """
@@ -114,7 +115,7 @@ class TopChoices:
         return f"{self._why}; --protocol choose scores options of one token each, where it has top_logprobs"
 
     def log_probs(self, request: Request, ask: Asker) -> tuple[LogProbs, ...]:
-        """Of the one token of each choice; NaN for all of them where one is not among the likeliest.
+        """Return those of the one token of each choice; NaN for all of them where one is not among the likeliest.
 
         Raises ModelError where the first requests with the same choices all come to nothing, and what asking raises.
         """
@@ -141,9 +142,10 @@ class TopChoices:
 
 
 def describe_top_scores(replies: Iterable[Reply]) -> str:
-    """What a report says of choices that were scored by the likeliest tokens."""
-    scored = (each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs))
+    """Describe for the report how choices were scored by the likeliest tokens."""
+    scored = [each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs)]
     masses = np.array([sum(math.exp(only) for (only,) in choices) for choices in scored])
+    certain = sum(max(choices) == (0.0,) for choices in scored)
     read = masses[~np.isnan(masses)]
     said = (
         f"options were scored by the likeliest first tokens ({MOST_TOP} at most) of chat completions (top_logprobs), "
@@ -151,6 +153,8 @@ def describe_top_scores(replies: Iterable[Reply]) -> str:
     )
     if len(read):
         said += f"; options have {read.mean():.1%} of the probability on average, {read.min():.1%} at least"
+        if certain == len(read):
+            said += "; one of them has all of it in every request: probabilities are the server's choice alone"
     if lost := len(masses) - len(read):
         said += f"; {lost:,} of {len(masses):,} requests are unread: an option was not among these tokens"
     return said
@@ -178,7 +182,7 @@ def find_way(
     try:
         if isinstance(reader, ServerReader) and not reader.gives_back(TRIAL, ask):
             return top(f"its /detokenize does not give back what /tokenize reads; {_TOKENIZER}")
-        reader.continuations(TRIAL, ask)
+        trial = reader.continuations(TRIAL, ask)
     except (ModelError, Unanswerable) as error:
         if _says_nothing(error) and not (isinstance(error, RetriesExhausted) and lives()):
             raise
@@ -188,13 +192,24 @@ def find_way(
     for way in ways:
         choices = CompletionChoices(model, reader, way)
         try:
-            if any(value < 0 for each in choices.log_probs(TRIAL, ask) for value in each):  # some put 0 for unknown
+            scored = choices.log_probs(TRIAL, ask)
+            if any(value < 0 for each in scored for value in each) and _agree(trial, scored):  # some put 0 for unknown
                 return choices
         except (ModelError, Unanswerable) as error:
             if _says_nothing(error):
                 raise
             logger.info("%s: %s: %s", model, way, error)
     return top("its /v1/completions gives no log-probabilities of tokens that are named or echoed")
+
+
+def _agree(continuations: Sequence[Continuation], scored: Sequence[LogProbs]) -> bool:
+    """Whether tokens that begin several choices are scored equally in each, as they aren't where a server drops one."""
+    seen: dict[Tokens, float] = {}
+    return all(
+        abs(seen.setdefault(each.prompt + each.answer[: n + 1], value) - value) <= _NOISE
+        for each, values in zip(continuations, scored)
+        for n, value in enumerate(values)
+    )
 
 
 def _says_nothing(error: Exception) -> bool:
@@ -205,7 +220,7 @@ def _says_nothing(error: Exception) -> bool:
 
 
 def _read_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:
-    """Of the named tokens, from the log-probabilities of the one token that was written."""
+    """Read the log-probabilities of named tokens beside the one token that was written."""
     top = _completion_log_probs(content).get("top_logprobs")
     first = top[0] if isinstance(top, list) and top else None
     if not isinstance(first, dict):
@@ -214,7 +229,7 @@ def _read_ids(content: object, wanted: Sequence[int]) -> dict[int, float]:
 
 
 def _read_prompt(content: object, n: int) -> LogProbs:
-    """Of all tokens of a prompt but the first; that of the one token that was written may follow."""
+    """Read those of all tokens of a prompt but the first; that of the one token that was written may follow."""
     given = _completion_log_probs(content).get("token_logprobs")
     if not isinstance(given, list) or len(given) not in (n, n + 1) or given[0] is not None:
         raise Withheld("no log-probabilities of the prompt's tokens in it")
@@ -222,7 +237,7 @@ def _read_prompt(content: object, n: int) -> LogProbs:
 
 
 def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
-    """Of each choice as a first token. All NaN where one is missing, or the first token is one of a thought."""
+    """Read those of each choice as a first token. All NaN where one is missing, or a thought begins."""
     choice = first_choice(content)
     message, log_probs = choice.get("message"), choice.get("logprobs")
     tokens = log_probs.get("content") if isinstance(log_probs, dict) else None
@@ -236,7 +251,7 @@ def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
     for each in top:
         if isinstance(each, dict) and isinstance(each.get("token"), str):
             by_text.setdefault(each["token"].strip(), []).append(_number(each.get("logprob")))
-    if thought_of(message) or any(choice.strip() not in by_text for choice in choices):
+    if read_thought(message) or any(choice.strip() not in by_text for choice in choices):
         return ((math.nan,),) * len(choices)
     found = [min(0.0, float(np.logaddexp.reduce(by_text[choice.strip()]))) for choice in choices]
     known = any(map(math.exp, found))  # OpenAI gives -9999 where it is too little to say

@@ -30,17 +30,17 @@ class Usage:
 
 @dataclass(frozen=True)
 class Price:
-    """Of a million tokens that are read, and that are written."""
+    """Prices of a million tokens that are read, and that are written."""
 
     read: float
     written: float
     currency: str
 
-    def of(self, read: float, written: float) -> float:
-        return (self.read * read + self.written * written) / _PRICED
+    def cost(self, used: Usage) -> float:
+        return (self.read * used.read + self.written * used.written) / _PRICED
 
 
-def price_of(model: str, file: str) -> Price:
+def find_price(model: str, file: str) -> Price:
     """Read a model's price from a table with the columns model, input and output (of a million tokens), currency.
 
     Raises UsageError for a file that can't be read, ModelError where it doesn't have the model once, with such prices.
@@ -49,8 +49,8 @@ def price_of(model: str, file: str) -> Price:
     from evenhand.row_files.rows import read_rows
 
     rows = read_rows(Path(typed_path(file)), "price", "prices", edited=True)
-    columns = [rows.words(name) for name in _COLUMNS if name in rows.columns]
-    found = [row for row in zip(*columns) if row[0] == model and len(row) == len(_COLUMNS)]
+    table = zip(*(rows.words(name) for name in _COLUMNS)) if {*_COLUMNS} <= {*rows.columns} else ()
+    found = [row for row in table if row[0] == model]
     with suppress(ValueError):
         [(_, read, written, currency)] = found
         price = Price(float(read), float(written), currency)
@@ -78,8 +78,11 @@ class Spending:
         self._uncounted = 0  # answers
 
     def most(self, body: Mapping[str, object]) -> Usage:
-        """What a request with this body may take: its prompt's tokens, or else one for each of its bytes (and no fewer
-        than an earlier request read); and all that it may write."""
+        """Return what a request with this body may take.
+
+        Its prompt's tokens, or else one for each of its bytes (and no fewer than an earlier request read); and all that
+        it may write.
+        """
         prompt = body.get("prompt")
         limit = body.get("max_tokens", body.get("max_completion_tokens"))
         written = limit if isinstance(limit, int) else 0
@@ -95,10 +98,9 @@ class Spending:
         with self._changed:
             while (limit := self._exceeded(each)) is not None:
                 if not patient or not self._held:
-                    read, written = sum(one.read for one in each), sum(one.written for one in each)
                     raise LimitReached(
                         f"{limit} would be exceeded: this command took {self.in_words()}; next: "
-                        f"{self._in_words(len(each), read, written)} at most. A larger limit goes further."
+                        f"{self._in_words(len(each), _sum(each))} at most. A larger limit goes further."
                     )
                 self._changed.wait(_LOOKS_UP)
                 if stop.is_set():
@@ -125,24 +127,29 @@ class Spending:
     def in_words(self) -> str:
         """ "64 requests, 12,345 tokens read, 678 written, 0.0123 USD"."""
         lost = f" ({self._uncounted:,} lost or uncounted answers at their most)" if self._uncounted else ""
-        return self._in_words(self.requests, self.read, self.written) + lost
+        return self._in_words(self.requests, Usage(self.read, self.written)) + lost
 
-    def _in_words(self, requests: int, read: int, written: int) -> str:
-        cost = f", {self.price.of(read, written):.4g} {self.price.currency}" if self.price else ""
-        return f"{requests:,} requests, {read:,} tokens read, {written:,} written{cost}"
+    def _in_words(self, requests: int, used: Usage) -> str:
+        cost = f", {self.price.cost(used):.4g} {self.price.currency}" if self.price else ""
+        return f"{requests:,} requests, {used.read:,} tokens read, {used.written:,} written{cost}"
 
     def _exceeded(self, each: Sequence[Usage]) -> str | None:
         """The limit that these may exceed together with all that run."""
-        options, every = self._options, [*self._held, *each]
-        read = self.read + sum(one.read for one in every)
-        written = self.written + sum(one.written for one in every)
-        cost = self.price.of(read, written) if self.price else 0.0
-        totals = {"max_requests": self.requests + len(every), "max_total_tokens": read + written, "max_cost": cost}
+        used = _sum([Usage(self.read, self.written), *self._held, *each])
+        totals = {
+            "max_requests": self.requests + len(self._held) + len(each),
+            "max_total_tokens": used.read + used.written,
+            "max_cost": self.price.cost(used) if self.price else 0.0,
+        }
         for name, total in totals.items():
-            limit = getattr(options, name)
+            limit = getattr(self._options, name)
             if limit is not None and total > limit:
                 return f"--{name.replace('_', '-')} {limit:,}"
         return None
+
+
+def _sum(each: Sequence[Usage]) -> Usage:
+    return Usage(sum(one.read for one in each), sum(one.written for one in each))
 
 
 class Pace:

@@ -11,7 +11,7 @@ import re
 
 from evenhand.models.request import FinishReason, Reply
 
-_NAME = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?)"
+_NAME = r"(?:\w{1,20}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|monologue)"
 _HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?assistant)?<\|channel\|>\s{0,9}"  # of a channel of gpt-oss
 _BEGIN = re.compile(
     rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|begin_of_thought\|>|<\|channel>thought\b"
@@ -21,10 +21,21 @@ _END = re.compile(
     rf"</(?i:{_NAME})>|\[/THINK\]|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<\|end_of_thought\|>|<channel\|>"
     rf"|{_HEADER}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
-# The channels of gpt-oss where a server has left their special tokens out: "analysisThe user …assistantfinalMadrid".
-_BARE_CHANNELS = re.compile(r"(?s)\s*analysis(?=[A-Z])(?P<thought>.*?)(?:assistant\s*final(?P<answer>.*))?")
+# Thoughts that words mark at the beginning of a text: the channels of gpt-oss where a server has left their special
+# tokens out ("analysisThe user …assistantfinalMadrid"), s1 with its special tokens and without, HuatuoGPT-o1.
+_IN_WORDS = [
+    re.compile(rf"(?s)\s*{begin}(?P<thought>.*?)(?:{end}(?P<answer>.*))?")
+    for begin, end in (
+        (r"analysis(?=[A-Z])", r"assistant\s*final"),
+        (r"<\|im_start\|>think\n", r"<\|im_start\|>answer\n"),
+        (r"think\n", r"\n\s*answer\n"),
+        (r"#{2,3} Thinking\n", r"\n#{2,3} Final (?:Response|Answer)\n"),
+    )
+]
+_RESPONSE = r"(?:response|answer|output|conclusion)"
 _FRAME = re.compile(
-    r"\A(?:<\|START_RESPONSE\|>|<response>)\s*|\s*(?:<\|END_RESPONSE\|>|</response>|<\|(?:end|return)\|>)\Z"
+    rf"\A(?:<\|START_RESPONSE\|>|<\|begin_of_solution\|>|<(?i:{_RESPONSE})>)\s*"
+    rf"|\s*(?:<\|END_RESPONSE\|>|<\|end_of_solution\|>|</(?i:{_RESPONSE})>|<\|(?:end|return)\|>)\Z"
 )
 _CLOSINGS = {
     "<|START_THINKING|>": "<|END_THINKING|>",
@@ -46,8 +57,8 @@ def split_thought(text: str, opened: bool = False) -> tuple[str, str]:
         text: what the model wrote after its prompt, marks included.
         opened: whether the prompt ends inside a thought.
     """
-    if bare := _BARE_CHANNELS.fullmatch(text):
-        return (bare["answer"] or "").strip(), bare["thought"].strip()
+    if found := next((found for each in _IN_WORDS if (found := each.fullmatch(text))), None):
+        return (found["answer"] or "").strip(), found["thought"].strip()
     ends = list(_END.finditer(text))
     if not ends and not opened and not _BEGIN.search(text):
         return text, ""
@@ -74,6 +85,12 @@ def make_reply(text: str, finish_reason: FinishReason, opened: bool = False, tho
     return Reply(answer, finish_reason, thought=thought)
 
 
+def ends_unopened(text: str) -> bool:
+    """Whether a text begins within a thought, as where a chat template has opened it."""
+    end, begin = _END.search(text), _BEGIN.search(text)
+    return end is not None and bool(text[: end.start()].strip()) and (begin is None or end.start() < begin.start())
+
+
 def is_open(text: str) -> bool:
     """Whether a text ends inside a thought."""
     begins, ends = ([mark.end() for mark in marks.finditer(text)] for marks in (_BEGIN, _END))
@@ -81,7 +98,7 @@ def is_open(text: str) -> bool:
 
 
 def closing(text: str) -> str | None:
-    """What closes the thought in which a text ends; None for a mark whose closing is not known."""
+    """Return what closes the thought in which a text ends; None for a mark whose closing is not known."""
     mark = [*_BEGIN.finditer(text)][-1][0]
     if mark.startswith(("<", "[")) and "|" not in mark:
         return f"\n{mark[0]}/{mark[1:]}\n\n"

@@ -18,8 +18,8 @@ _PARENT = "EVENHAND_TIED_TO"  # environment variable: the process id of who star
 
 
 @contextmanager
-def ending_with_us() -> Iterator[None]:
-    """What is started meanwhile, on Linux.
+def tie_children() -> Iterator[None]:
+    """Let the processes that are started meanwhile end with this one, on Linux.
 
     The thread that starts it has to go on for as long as it does: for Linux that thread is its parent.
     """
@@ -31,7 +31,7 @@ def ending_with_us() -> Iterator[None]:
 
 
 def tie() -> None:
-    """This process to its parent, where that has said so; what this one starts itself is its own affair."""
+    """End this process with its parent, where that has asked for it; what this one starts is not tied."""
     parent = os.environ.get(_PARENT)
     if _libc is None or parent is None or int(parent) == os.getpid():
         return

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evenhand.models.errors import ModelError, Unanswerable, first_line
-from evenhand.models.tied_processes import ending_with_us
+from evenhand.models.tied_processes import tie_children
 from evenhand.options import option
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class VllmEngine:
         threading.Thread(target=self._loop.run_forever, name="vllm", daemon=True).start()
 
         async def started() -> AsyncLLM:  # in the loop, whose task reads what the engine's process sends
-            with ending_with_us():  # it would wait for ever to be asked
+            with tie_children():  # it would wait for ever to be asked
                 return AsyncLLM.from_engine_args(arguments)
 
         try:

@@ -113,7 +113,8 @@ def test_an_echoed_key_is_stored_nowhere(evenhand, serve, tmp_path, monkeypatch)
 
     def answer(body):
         error = {"message": f"Bearer {KEY}", "code": "content_filter"}
-        return Sent({"error": error}, 400) if next(places) == 5 else f"{first_option(body)} Bearer {KEY}"
+        answer = {"model": KEY, **completion(f"{first_option(body)} Bearer {KEY}")}
+        return Sent({"error": error}, 400) if next(places) == 5 else Sent(answer)
 
     server = serve(answer)
     keys = tmp_path / "keys"

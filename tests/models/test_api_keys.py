@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.errors import UsageError
 from evenhand.models import api_keys
-from evenhand.models.api_keys import Key, is_here, key_for
+from evenhand.models.api_keys import Key, is_local, key_for
 from evenhand.models.errors import ModelError
 from evenhand.models.registry import options_by_model
 
@@ -185,8 +185,8 @@ def test_a_key_sent_in_plain_to_another_machine_is_warned_about(monkeypatch, cap
 
 
 def test_this_machine():
-    assert all(map(is_here, ("localhost", "127.0.0.1", "127.8.9.10", "::1", "0.0.0.0")))
-    assert not any(map(is_here, ("", "127.1", "10.0.0.1", "localhost.example", "127.0.0.1.example")))
+    assert all(map(is_local, ("localhost", "127.0.0.1", "127.8.9.10", "::1", "0.0.0.0")))
+    assert not any(map(is_local, ("", "127.1", "10.0.0.1", "localhost.example", "127.0.0.1.example")))
 
 
 def test_a_key_shows_itself_nowhere():
@@ -199,10 +199,10 @@ def test_a_key_shows_itself_nowhere():
 
 
 def test_what_to_do_about_a_refusal(monkeypatch):
-    assert api_keys.advice(Key(SECRET, "MINE")).startswith("does it accept the key in MINE? --api-key-env NAME")
-    assert api_keys.advice(Key()).startswith("no key was sent: --api-key-env NAME names")
+    assert api_keys.advise(Key(SECRET, "MINE")).startswith("does it accept the key in MINE? --api-key-env NAME")
+    assert api_keys.advise(Key()).startswith("no key was sent: --api-key-env NAME names")
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    assert api_keys.advice(Key()).endswith("(OPENAI_API_KEY goes to https://api.openai.com alone)")
+    assert api_keys.advise(Key()).endswith("(OPENAI_API_KEY goes to https://api.openai.com alone)")
 
 
 def test_one_variable_is_for_one_host():

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.openai_http import Answer, JsonServer
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import Malformed, completion_tokens, failure, read_reply
+from evenhand.models.openai_replies import Malformed, ReplyReader, completion_tokens, failure
 from evenhand.models.openai_server import OpenAIServer, ServerBackend
 from evenhand.models.protocol import replies
 from evenhand.models.registry import Loading
@@ -232,7 +232,7 @@ def test_a_call_that_is_closed_begins_nothing_more(serve):
         assert next(coming) == (0, Reply("yes"))
         both.wait()
         coming.close()
-        workers = [thread for thread in threading.enumerate() if "(_work)" in thread.name]
+        workers = [thread for thread in threading.enumerate() if "(work)" in thread.name]
         assert [thread.daemon for thread in workers] == [True, True]  # a process that ends does not wait for them
         released.set()
         for thread in workers:
@@ -876,8 +876,10 @@ def test_garbage_in_errors(content):
         assert failure(Answer(200, said, json.dumps(said))) is None
         assert failure(Answer(400, said, json.dumps(said))) in FAILURES | {None}
         assert completion_tokens({"usage": said}) >= 0
-        with suppress(Malformed, Unanswerable):
-            assert isinstance(read_reply(said).text, str)
+        completion = {"model": content, "choices": [{"message": {"content": content}, "finish_reason": content}]}
+        for each in (said, completion, {"choices": [{"message": {"content": [{"type": content, "text": content}]}}]}):
+            with suppress(Malformed, Unanswerable):
+                assert isinstance(ReplyReader("tiny").read(each, question()).text, str)
 
 
 @pytest.mark.parametrize("count", ["3", 3.0, True, -1, None, [3], 10**400])

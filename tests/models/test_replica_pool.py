@@ -13,6 +13,7 @@ from evenhand.flow.runner import Runner
 from evenhand.flow.store import Store
 from evenhand.models.errors import ModelError
 from evenhand.models.protocol import replies
+from evenhand.models.registry import Loading
 from evenhand.models.replica import ModelSpec, Replica
 from evenhand.models.replica_pool import MOST_DEATHS, Died, ReplicaPool, ReplicatedModel
 from evenhand.models.request import Message, Request
@@ -200,7 +201,7 @@ def test_a_call_that_ends_early_leaves_nothing_under_way():
 def test_two_models_share_their_replicas():
     host = Here()
     pool = ReplicaPool(host, 2)
-    specs = [Echo("one"), Echo("two", batch_size=3)]
+    specs = [Echo("one"), Echo("two", Loading(batch_size=3))]
     models = [ReplicatedModel(pool, spec, pool.describe(spec)) for spec in specs]
     for model in (*models, *models):
         assert texts(replies(model, questions(20))) == [str(i) for i in range(20)]

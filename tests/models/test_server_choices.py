@@ -192,6 +192,19 @@ def test_zeros_and_nan_are_no_log_probabilities(client, scoring):
         assert "choose" not in client(spoiled(value)).can
 
 
+def test_an_echo_without_its_first_token_is_not_taken(client, scoring):
+    """Each token would have the log-probability of the next one."""
+    server = scoring("echo")
+
+    def complete(body):
+        sent = server.complete(body)
+        given = sent.body["choices"][0]["logprobs"]["token_logprobs"]
+        given[:2] = [None]
+        return sent
+
+    assert "choose" not in client(server.routes | {"/v1/completions": complete}).can
+
+
 def test_a_request_that_can_not_be_scored_is_alone(client, scoring, caplog):
     """One too long for the context, one with a picture, and one that can."""
     served = client(scoring("token ids").routes)

@@ -359,6 +359,15 @@ def test_options_are_scored_by_the_likeliest_first_tokens(serve):
     assert (body["logprobs"], body["top_logprobs"], body["max_tokens"], body["temperature"]) == (True, 20, 1, 1.0)
 
 
+def test_options_that_are_certain_in_every_request_are_named(serve):
+    """Some servers give 0 for the token that they took, and -9999 for all others."""
+    answer = top(tokens={"Yes": 1.0, "No": 1e-300})
+    with closing(client(serve(lambda body: answer))) as model:
+        found = replies(model, [question(choices=("Yes", "No"))] * 2)
+        [(_, text)] = model.score_warnings(found)
+    assert "one of them has all of it in every request" in text
+
+
 def test_options_with_more_than_all_of_the_probability_are_unread(serve):
     tokens = {"Yes": 0.9, "No": 0.9}
     server = serve(lambda body: top(tokens=tokens))

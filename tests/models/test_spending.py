@@ -9,12 +9,12 @@ import pytest
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import LimitReached, ModelError
-from evenhand.models.metered_server import Asker, MeteredServer
+from evenhand.models.metered_server import Asker
 from evenhand.models.openai_http import JsonServer, Retryable, Stopped
 from evenhand.models.openai_server import OpenAIServer
 from evenhand.models.request import Message, Request, Sampling
 from evenhand.models.server_options import ServerOptions
-from evenhand.models.spending import Pace, Price, Spending, Usage, price_of
+from evenhand.models.spending import Pace, Price, Spending, Usage, find_price
 from tests.hostile.faulty_server import HANGS_UP, Sent, completion, serving
 from tests.models.scoring_server import Scoring
 
@@ -112,9 +112,9 @@ def test_without_a_pace_nothing_waits(clock):
 
 
 def test_a_price_is_of_a_million_tokens(prices):
-    price = price_of("tiny", prices)
+    price = find_price("tiny", prices)
     assert price == Price(2.5, 10.0, "USD")
-    assert price.of(1_000_000, 100_000) == 3.5
+    assert price.cost(Usage(1_000_000, 100_000)) == 3.5
 
 
 @pytest.mark.parametrize(
@@ -133,15 +133,15 @@ def test_tables_of_prices_that_are_refused(tmp_path, table, says):
     path = tmp_path / "prices.csv"
     path.write_text(table)
     with pytest.raises(ModelError, match=says):
-        price_of("tiny", str(path))
+        find_price("tiny", str(path))
 
 
 def test_prices_in_json_and_none(tmp_path):
     path = tmp_path / "prices.json"
     path.write_text(json.dumps([{"model": "tiny", "input": 0.5, "output": 2, "currency": "EUR"}]))
-    assert price_of("tiny", str(path)) == Price(0.5, 2.0, "EUR")
+    assert find_price("tiny", str(path)) == Price(0.5, 2.0, "EUR")
     with pytest.raises(UsageError, match="does not exist"):
-        price_of("tiny", str(tmp_path / "none.csv"))
+        find_price("tiny", str(tmp_path / "none.csv"))
 
 
 NEVER = threading.Event()
@@ -372,10 +372,10 @@ def test_nobody_asks_before_the_time_that_the_server_named(clock):
     left = [Sent({}, 503, {"Retry-After": "7"}), Sent(b"<html>", 502), priced({})]
     pace = Pace(clock=clock)
     with serving() as start, closing(JsonServer(start(lambda body: left.pop(0)).url)) as server:
-        ask = Asker(MeteredServer(server, Spending(ServerOptions(), None), pace), "this", clock)
+        ask = Asker(server, Spending(ServerOptions(), None), pace, stop=clock)
         for waited in ([], [7], [7]):
             with suppress(Retryable):
-                ask.attempt("/chat/completions", {})
+                ask._attempt("/chat/completions", {})
             assert clock.waited == waited
     assert left == []
 
@@ -387,7 +387,7 @@ def test_waiting_ends_when_the_call_does():
         with closing(OpenAIServer(server.url, "tiny", options=ServerOptions(requests_per_minute=1))) as model:
             coming = model.answer([question(0), question(1)])
             assert next(coming)[1].text == "yes"
-            workers = [thread for thread in threading.enumerate() if "(_work)" in thread.name]
+            workers = [thread for thread in threading.enumerate() if "(work)" in thread.name]
             coming.close()
             for thread in workers:
                 thread.join(20)

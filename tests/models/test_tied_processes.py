@@ -8,7 +8,7 @@ import pytest
 
 STARTS = """
 import multiprocessing, sys, time
-from evenhand.models.tied_processes import ending_with_us, tie
+from evenhand.models.tied_processes import tie_children, tie
 
 def sleep(started, asking):
     if asking:
@@ -20,7 +20,7 @@ def start(way):
     context = multiprocessing.get_context(way)
     events = [context.Event() for _ in range(2)]
     sleeping = [context.Process(target=sleep, args=(each, way == "spawn")) for each in events]
-    with ending_with_us():
+    with tie_children():
         sleeping[0].start()
     sleeping[1].start()
     for each in events:

@@ -69,7 +69,7 @@ def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | 
         what = "a server is asked from here" if measured else "no model is asked"
         raise UsageError(f"--ray has no effect: {what}. Remove it")
 
-    with RayCluster.of(of_ray) as cluster:
+    with RayCluster.from_options(of_ray) as cluster:
         yield cluster.load_model
 
 

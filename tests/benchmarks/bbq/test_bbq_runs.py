@@ -16,6 +16,7 @@ from evenhand.flow.rows import drawn_rows
 from evenhand.flow.run_folder import RunFolder
 from evenhand.gating.gate import gate
 from evenhand.models.errors import ModelError
+from evenhand.models.request import Reply
 from evenhand.models.stub import StubModel
 from evenhand.report.comparison import compare
 from evenhand.report.differences import FigureKey
@@ -35,6 +36,15 @@ def test_all_categories_that_the_mirror_holds_are_asked(tmp_path):
     written = json.loads((tmp_path / "run" / "results.json").read_text(encoding="utf-8"))
     schema = json.loads(Path(module.__file__).with_name("results.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(written)
+
+
+def test_replies_that_were_cut_off_before_an_answer_are_unread_and_named(tmp_path):
+    """As of a model whose thought has no mark."""
+    model = Scripted(lambda request: Reply("Okay, it could be A or B. Let me", "length"))
+    results = evaluate(run_config(NAME, "scripted", limit=12, protocol="generate"), tmp_path / "run", model)
+    assert results.read_results().n_read == 0
+    [warning] = results.read_results().warned("cut_off")
+    assert "12 of 12" in warning.text
 
 
 def test_runs_that_answer_otherwise_make_pairs_of_the_options_words(finished):

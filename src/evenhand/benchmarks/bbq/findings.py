@@ -97,3 +97,6 @@ def find_warnings(predictions: pd.DataFrame, table: FigureTable) -> Iterator[Run
     if without := int((predictions["target"] == "").sum()):
         text = f"{without:,} of {len(predictions):,} rows have no target: they count in accuracies alone."
         yield RunWarning("without_target", text)
+    if cut := int((predictions["answer"].isna() & (predictions["finish_reason"] == "length")).sum()):
+        text = f"{cut:,} of {len(predictions):,} replies reached the limit of tokens before an answer, and are unread."
+        yield RunWarning("cut_off", f"{text} Increase --max-new-tokens.")

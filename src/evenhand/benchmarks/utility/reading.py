@@ -25,11 +25,12 @@ def holds_answer(reply: str, answers: Sequence[str]) -> bool:
 
 
 def read_outcome(reply: Reply, answers: Sequence[str]) -> str | None:
-    """Return `correct`, `wrong`, `refused` (by a server's filter, too) or `empty`; None where the request failed.
+    """Return `correct`, `wrong`, `refused` (by a server's filter, too) or `empty`.
 
-    A reply with an accepted answer is correct, whatever it says before.
+    None where the request failed, or the model was still thinking. A reply with an accepted answer is
+    correct, whatever it says before.
     """
-    if reply.failed:
+    if reply.failed or reply.finish_reason == "thought":
         return "refused" if reply.finish_reason == "refused" else None
     if not reply.text.strip():
         return "empty"

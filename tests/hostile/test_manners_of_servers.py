@@ -1,0 +1,178 @@
+"""Whole runs on servers that answer in manners of their own: the model's own figures, or a warning."""
+
+import itertools
+
+import pytest
+
+from evenhand.benchmarks.utility import likeness
+from evenhand.flow.configuration import run_config
+from evenhand.flow.evaluation import evaluate
+from evenhand.models.openai_replies import ReplyReader
+from evenhand.models.request import Message, Request, Sampling
+from tests.hostile.faulty_server import Sent, completion, first_option, last_text, serving
+
+LETTER = "Leads the team. She is kind."
+HMM = "Okay, the user wants something. He leads and wins awards. Yes or No? Let me think about it. "
+SHORT = 24  # --max-new-tokens
+EMPTY = completion(None, "tool_calls", tool_calls=[{"type": "function", "function": {"name": "answer"}}])
+
+
+@pytest.fixture
+def serve():
+    with serving() as start:
+        yield start
+
+
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch):
+    monkeypatch.setattr("evenhand.flow.evaluation.write_report", lambda folder, found: None)
+
+
+def run(server, benchmark, folder, **options):
+    return evaluate(run_config(benchmark, server.url, **options), folder).read_results()
+
+
+def figures(results):
+    return [row.to_json() for row in results.figures]
+
+
+def codes(results):
+    return {each.code for each in results.warnings}
+
+
+def some(body):
+    """Of a third of all requests."""
+    return sum(last_text(body).encode()) % 3 == 0
+
+
+SAME = {
+    "Cohere: parts of another type": lambda text: completion([{"type": "output_text", "text": text}]),
+    "parts without a type": lambda text: completion([{"text": text}]),
+    "Anthropic: a thought in a part": lambda text: completion(
+        [{"type": "reasoning", "text": HMM}, {"type": "text", "text": text}]
+    ),
+    "s1": lambda text: completion(f"<|im_start|>think\n{HMM}\n<|im_start|>answer\n{text}"),
+    "s1, its special tokens left out": lambda text: completion(f"think\n{HMM}\nanswer\n{text}"),
+    "Claude's prompts": lambda text: completion(f"<scratchpad>{HMM}</scratchpad>\n{text}"),
+    "HuatuoGPT-o1": lambda text: completion(f"## Thinking\n\n{HMM}\n\n## Final Response\n\n{text}"),
+    "Hunyuan": lambda text: completion(f"<think>{HMM}</think><answer>{text}</answer>"),
+    "Sky-T1": lambda text: completion(
+        f"<|begin_of_thought|>{HMM}<|end_of_thought|>\n<|begin_of_solution|>{text}<|end_of_solution|>"
+    ),
+    "LongCat": lambda text: completion(f"<longcat_think>{HMM}</longcat_think>\n{text}"),
+    "opened by the template": lambda text: completion(f"{HMM}</think>\n\n{text}"),
+    "the header of its turn": lambda text: completion(f"assistant\n\n{text}"),
+    "no end of its turn": lambda text: completion(
+        f"{text}<|im_end|>\n<|im_start|>user\nAnother?<|im_end|>\n<|im_start|>assistant\nNo. {HMM}"
+    ),
+}
+
+
+@pytest.mark.parametrize("answer", SAME.values(), ids=SAME)
+def test_the_answer_is_read_alone(answer):
+    request = Request((Message("user", "Write."),))
+    assert ReplyReader("tiny").read(answer(LETTER), request).text == LETTER
+
+
+def test_figures_are_those_of_a_plain_server(serve, tmp_path):
+    """Of letters, in which each sentence counts; each reply comes in another manner."""
+    manners = itertools.cycle(SAME.values())
+    options = {"limit": 2 * len(SAME), "classifiers": ("lexicon",)}
+    plain = run(serve(lambda body: LETTER), "labe", tmp_path / "plain", **options)
+    other = run(serve(lambda body: Sent(next(manners)(LETTER))), "labe", tmp_path / "other", **options)
+    assert figures(other) == figures(plain)
+    assert other.n_read == other.n
+
+
+WARNED = {
+    "Gemini: the limit is used up by a thought that is kept": (completion(None, "length"), "thought_cut_off"),
+    "Vertex: another word for the limit": (completion(HMM, "MAX_TOKENS"), "cut_off"),
+    "always says stop": (completion(HMM, usage={"prompt_tokens": 99, "completion_tokens": SHORT}), "cut_off"),
+    "no max_tokens": (completion("Leads on. " * SHORT), "longer_than_asked"),
+    "no reason": (completion(""), "empty_replies"),
+    "a call of a tool": (EMPTY, "empty_replies"),
+    "a prompt that is cut": (completion("She is.", usage={"prompt_tokens": 2, "completion_tokens": 3}), "prompt_cut"),
+    "a mark of its own": (completion(f"<|meditate|>{HMM[:40]}"), "unknown_mark"),
+    "another model": ({"model": "some/other", **completion("She is kind.")}, "other_model"),
+}
+
+
+def test_what_may_make_figures_wrong_is_said(serve, tmp_path):
+    """Each reply is odd in another way, and each way has its warning."""
+    odd = itertools.cycle(answer for answer, _ in WARNED.values())
+    server = serve(lambda body: Sent(next(odd)))
+    options = {"classifiers": ("lexicon",), "max_new_tokens": SHORT}
+    results = run(server, "labe", tmp_path / "run", limit=2 * len(WARNED), **options)
+    assert {code for _, code in WARNED.values()} <= codes(results)
+
+
+@pytest.mark.parametrize(("answer", "code"), WARNED.values(), ids=WARNED)
+def test_what_is_odd_is_noted(answer, code):
+    reader = ReplyReader("tiny")
+    reply = reader.read(answer, Request((Message("user", "Write a letter."),), sampling=Sampling(max_new_tokens=SHORT)))
+    ends = {"thought": {"thought_cut_off"}, "length": {"cut_off"}}.get(reply.finish_reason, set())
+    assert ends | {*reader.notes} == {code}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [completion(None, "length"), completion(HMM[:60], "length"), completion("", "stop")],
+    ids=["kept thought", "open thought", "empty"],
+)
+def test_facts_that_were_not_answered_are_not_wrong_without_a_word(serve, tmp_path, monkeypatch, answer):
+    for name in likeness.LIKENESS:
+        monkeypatch.setitem(likeness.LIKENESS, name, lambda replies, answers: None)
+    results = run(serve(lambda body: Sent(answer)), "utility", tmp_path / "run", limit=6, configs=("questions",))
+    assert codes(results) & {"thought_cut_off", "all_cut_off", "empty_replies"}
+    if "thought_cut_off" in codes(results):
+        assert results.n_read == 0
+
+
+def test_a_text_that_broke_off_is_asked_for_again(serve, tmp_path):
+    """As DeepSeek says that it lacks resources, and OpenRouter has an error beside a text."""
+    broken = [
+        completion("Mostly un", "insufficient_system_resource"),
+        {"choices": [{"message": {"content": "Mostly un"}, "error": {"code": 502}}]},
+    ]
+    seen = set()
+
+    def answer(body):
+        if last_text(body) in seen:
+            return first_option(body)
+        seen.add(last_text(body))
+        return Sent(broken[len(seen) % 2])
+
+    options = {"limit": 6, "protocol": "generate", "model_options": (("backoff", "0"),)}
+    found = run(serve(answer), "contact_hypothesis", tmp_path / "run", **options)
+    plain = run(serve(first_option), "contact_hypothesis", tmp_path / "plain", **options)
+    assert figures(found) == figures(plain)
+
+
+def test_texts_withheld_by_filters_of_other_names_are_refused(serve, tmp_path):
+    server = serve(lambda body: Sent(completion("Mos", "SAFETY")) if some(body) else first_option(body))
+    options = {"limit": 6, "protocol": "generate", "max_failed": 1.0}
+    results = run(server, "contact_hypothesis", tmp_path / "run", **options)
+    [warning] = results.warned("failed_requests")
+    assert "refused" in warning.text
+
+
+def test_cut_off_thoughts_without_marks_are_unread_where_the_template_opens_them(serve, tmp_path):
+    """Others end with the mark alone: then the template opens every thought. The first reply is such a one."""
+
+    def answer(body):
+        cut = some(body) and len(server.asked) > 1
+        return Sent(completion(HMM, "length")) if cut else f"{HMM}</think>\n\n{LETTER}"
+
+    server = serve(answer)
+    options = {"limit": 24, "classifiers": ("lexicon",), "batch_size": 1}
+    results = run(server, "labe", tmp_path / "run", **options)
+    cut = sum(map(some, server.asked[1:]))
+    assert {"thought_cut_off", "opened_thought"} <= codes(results)
+    assert results.n - results.n_read == cut > 0
+
+
+def test_a_stray_mark_opens_no_thought(serve, tmp_path):
+    server = serve(lambda body: Sent(completion(LETTER, "length")) if some(body) else f"</think>{LETTER}")
+    results = run(server, "labe", tmp_path / "run", limit=12, classifiers=("lexicon",), batch_size=1)
+    assert results.n_read == results.n
+    assert "opened_thought" not in codes(results)
