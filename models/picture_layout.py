@@ -9,10 +9,10 @@ from typing import Any
 from transformers import PaliGemmaProcessor, PreTrainedTokenizerBase, ProcessorMixin
 
 from evenhand.models.chat_templates import ChatTemplate, Conversation, TemplateRefused
-from evenhand.models.layout import Layout
 from evenhand.models.prefix_tree import Tokens, shared_length
 from evenhand.models.request import Image, Message
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
+from evenhand.models.text_reader import lay_out_plainly
 
 Part = dict[str, str]
 Turns = list[dict[str, Any]]  # a turn: role, and content as parts or as text
@@ -101,8 +101,9 @@ class PictureLayout:
 
     def _prompt(self, text: str, conversation: Conversation, answered: bool) -> PicturePrompt:
         start = self.processor.tokenizer.bos_token
-        ending = self.chat.ending(conversation)
-        prompt = PicturePrompt(text, special_tokens=not (start and text.startswith(start)), opened=ending.opened)
+        ending = self.chat.ending(conversation, text)
+        special_tokens = not (start and text.startswith(start))
+        prompt = PicturePrompt(text + ending.header, special_tokens, opened=ending.opened)
         if not answered:
             return prompt
         if ending.text is None:
@@ -164,7 +165,7 @@ def _plain(processor: ProcessorMixin, messages: Sequence[Message]) -> PicturePro
         Message(message.role, "".join(part if isinstance(part, str) else shown for part in _parts(message)))
         for message in messages
     ]
-    text = Layout(processor.tokenizer).lay_out(marked).text
+    text = lay_out_plainly(marked)
     if not pali_gemma:
         return PicturePrompt(text)
     if pictures:

@@ -25,8 +25,13 @@ def end_tokens(
     return named if end_of_turn is None or end_of_turn in named else [*named, end_of_turn]
 
 
-def own_sampling(own: GenerationConfig | None, asked: Sampling) -> Sampling:
-    """As the checkpoint's generation settings say, where `asked` leaves it to them; greedy where they don't say to."""
+def own_sampling(own: GenerationConfig | None, asked: Sampling, stop: str = "") -> Sampling:
+    """As the checkpoint's generation settings say, where `asked` leaves it to them; greedy where they don't say to.
+
+    stop: the text by which the chat template ends a turn.
+    """
+    if stop:
+        asked = replace(asked, stop=(*asked.stop, stop))
     if asked.temperature is not None:
         return asked
     if own is None or not own.do_sample:

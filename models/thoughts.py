@@ -24,7 +24,7 @@ _END = re.compile(
 # The channels of gpt-oss where a server has left their special tokens out: "analysisThe user …assistantfinalMadrid".
 _BARE_CHANNELS = re.compile(r"(?s)\s*analysis(?=[A-Z])(?P<thought>.*?)(?:assistant\s*final(?P<answer>.*))?")
 _FRAME = re.compile(
-    r"\A(?:<\|START_RESPONSE\|>|<response>)\s*|\s*(?:<\|END_RESPONSE\|>|</response>|<\|(?:end|return)\|>)\Z"
+    r"\A(?:<\|START_RESPONSE\|>|<response>|<answer>)\s*|\s*(?:<\|END_RESPONSE\|>|</response>|</answer>|<\|(?:end|return)\|>)\Z"
 )
 _CLOSINGS = {
     "<|START_THINKING|>": "<|END_THINKING|>",

@@ -176,7 +176,7 @@ class TransformersModel(LocalModel):
 
         Those by a schema stand apart: their texts may end where others' don't.
         """
-        alike: dict[tuple[Sampling, bool], dict[Tokens, Asked]] = {}
+        alike: dict[tuple[Sampling, bool, str], dict[Tokens, Asked]] = {}
         for (place, request), tokens in zip(asked, self.reader.prompts([request for _, request in asked])):
             try:
                 if isinstance(tokens, Unanswerable):
@@ -186,10 +186,10 @@ class TransformersModel(LocalModel):
             except Unanswerable as error:
                 yield place, self._failures.reply(request, error)
             else:
-                like = request.sampling, request.schema is not None
+                like = request.sampling, request.schema is not None, self.chat.stop if request.template else ""
                 alike.setdefault(like, {}).setdefault(tokens, []).append((place, request))
-        for (chosen, _), rows in alike.items():
-            sampling = own_sampling(self.model.generation_config, chosen)
+        for (chosen, _, stop), rows in alike.items():
+            sampling = own_sampling(self.model.generation_config, chosen, stop)
             ordered = [(tokens, *each) for tokens in sorted(rows, key=len) for each in rows[tokens]]
             for start in range(0, len(ordered), self.batch_size):
                 prompts, places, some = zip(*ordered[start : start + self.batch_size])

@@ -265,7 +265,7 @@ class VisionModel(LocalModel):
 
     def _generated(self, rows: Sequence[Row], inputs: BatchFeature, on_tokens: OnTokens) -> list[Reply]:
         """Each samples from its own seed."""
-        sampling = own_sampling(self.model.generation_config, rows[0].request.sampling)
+        sampling = own_sampling(self.model.generation_config, rows[0].request.sampling, self.chat.stop)
         ends = end_tokens(self.model.generation_config, self.tokenizer, self.chat.end_of_turn)
         written = self.write(
             inputs,

@@ -202,7 +202,8 @@ class VllmModel:
         """Of its tokens: vLLM's text lacks special tokens, among them those that mark thoughts."""
         reason: FinishReason = "stop" if written.finish_reason == "stop" else "length"
         opened = self.reader.opens_thought(request)
-        reply = reply_of(self.tokenizer, list(written.token_ids), self._ends, request.sampling, opened)
+        sampling = own_sampling(self._own, request.sampling, self.chat.stop if request.template else "")
+        reply = reply_of(self.tokenizer, list(written.token_ids), self._ends, sampling, opened)
         return replace(reply, finish_reason=reason) if reply.finish_reason != "thought" else reply
 
     def _outputs(self, sent: Sequence[Asked[int]]) -> Generator[tuple[int, RequestOutput | Unanswerable], None, None]:
@@ -220,7 +221,7 @@ class VllmModel:
         from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
 
-        sampling = own_sampling(self._own, request.sampling)
+        sampling = own_sampling(self._own, request.sampling, self.chat.stop if request.template else "")
         return SamplingParams(
             temperature=sampling.temperature,
             top_p=sampling.top_p,
