@@ -21,7 +21,7 @@ from transformers import PreTrainedTokenizerBase
 
 from evenhand.errors import unknown_name
 from evenhand.models.endings import ANSWER, QUESTION, Ending, find_ending, has_thought, name_closing
-from evenhand.models.errors import ModelError, first_line
+from evenhand.models.errors import ModelError, Unanswerable, first_line
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 from evenhand.models.thoughts import closing, is_mark
 
@@ -31,6 +31,10 @@ Conversation = Sequence[Mapping[str, Any]]
 _JINJA = Environment(extensions=["jinja2.ext.loopcontrols"])  # reads templates, and renders none
 _GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now", *_JINJA.globals}
 _SWITCHES = ("enable_thinking", "thinking", "reasoning")  # variables by which templates turn thoughts off
+_CANT_CLOSE = (
+    "its prompt ends inside a thought, which can't be closed here: turn thinking off (--template-option), or let the "
+    "model write its answers (--protocol generate)"
+)
 _MAY_THINK = (
     "The chat template names thoughts and writes none before an answer: if the model begins its answers with a "
     "thought, options are scored where the thought would begin. --protocol generate measures answers after it."
@@ -76,7 +80,7 @@ class ChatTemplate:
 
     @property
     def date(self) -> str | None:
-        """The date that the template is told; None where it doesn't ask for one."""
+        """The date that the template is given; None where it doesn't ask for one."""
         return self.settings.day if "strftime_now" in self.variables else None
 
     @property
@@ -117,6 +121,28 @@ class ChatTemplate:
             raise ModelError("the model's chat template takes too much memory; use another model") from error
         except Exception as error:  # a template may do what raises anything
             raise TemplateRefused(first_line(error)) from error
+
+    def lay_out(self, conversation: Conversation, answered: bool) -> tuple[str, str, Ending]:
+        """Lay out a prompt: its text, the spaces between it and an answer, and how it goes on.
+
+        Args:
+            answered: whether an answer follows immediately: the text then has what the template writes before one, and
+                no open thought.
+
+        Raises:
+            TemplateRefused: for messages that the template refuses.
+            Unanswerable: for a thought that can't be closed.
+        """
+        text = self.render(conversation)
+        ending = self.ending(conversation, text)
+        if not answered:
+            return text + ending.header, "", ending
+        if ending.text is None:
+            raise Unanswerable("not_understood", _CANT_CLOSE)
+        if ending.variables:
+            text = self.render(conversation, variables=dict(ending.variables))
+        between = ending.text.rstrip(" ")
+        return text + between, ending.text[len(between) :], replace(ending, opened=False)
 
     def ending(self, conversation: Conversation, asked: str | None = None) -> Ending:
         """How the prompt of such turns goes on to an answer. asked: the prompt. Raises TemplateRefused."""

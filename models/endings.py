@@ -12,7 +12,7 @@ QUESTION, ANSWER = "What is asked", "What is answered"
 
 @dataclass(frozen=True)
 class Ending:
-    """How a prompt goes on to an answer that begins at once.
+    """How a prompt goes on to an answer without a thought.
 
     Attributes:
         opened: whether the template's prompts end inside a thought.
@@ -21,7 +21,7 @@ class Ending:
         variables: of the template, to render the prompt with, so that no thought is open.
         header: what begins an answer, where the template's prompts lack it; texts are written after it, too.
         note: what a report says of it; empty where the answer follows the prompt, or after white space.
-        found: whether the template told what stands there.
+        found: whether rendering a known answer showed what stands there.
     """
 
     opened: bool = False

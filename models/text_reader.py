@@ -19,10 +19,6 @@ from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
 _SWITCH_WORDS = re.compile(r"/(?:no_?)?think\b")  # which some templates read and take out
-_CANT_CLOSE = (
-    "its prompt ends inside a thought, which can't be closed here: turn thinking off (--template-option), or let the "
-    "model write its answers (--protocol generate)"
-)
 
 
 @dataclass(frozen=True)
@@ -59,8 +55,8 @@ class Layout:
 
         Args:
             template: without it the one message is the prompt, to the letter, after the tokenizer's own special tokens.
-            answered: whether an answer follows at once: what the template writes before one is then part of the prompt,
-                and no thought is left open.
+            answered: whether an answer follows immediately: what the template writes before one is then part of the
+                prompt, and no thought is left open.
 
         Raises:
             Unanswerable: for images, for messages that a template refuses or leaves out, and for a thought that can't
@@ -76,48 +72,41 @@ class Layout:
             text = lay_out_plainly(messages) if template else messages[0].text
             return Prompt(text, special_tokens=True, gap="" if text[-1:].isspace() else " ")
         refusal = "it leaves out what they say"
-        for turns in (messages, _fold_system(messages)):
+        for turns in (messages, fold_system(messages)):
+            conversation = [{"role": message.role, "content": message.text} for message in turns]
             try:
-                prompt = self._templated(turns, answered)
+                text, gap, ending = self.chat.lay_out(conversation, answered)
             except TemplateRefused as error:
                 refusal = str(error)
             else:
-                if holds_messages(prompt.text, messages):
-                    return prompt
+                if holds_messages(text, messages):
+                    return Prompt(text, special_tokens=False, gap=gap, opened=ending.opened)
         raise Unanswerable("not_understood", f"the model's chat template refuses its messages: {refusal}")
-
-    def _templated(self, messages: Sequence[Message], answered: bool) -> Prompt:
-        turns = [{"role": message.role, "content": message.text} for message in messages]
-        asked = self.chat.render(turns)
-        ending = self.chat.ending(turns, asked)
-        if not answered:
-            return Prompt(asked + ending.header, special_tokens=False, opened=ending.opened)
-        if ending.text is None:
-            raise Unanswerable("not_understood", _CANT_CLOSE)
-        if ending.variables:
-            asked = self.chat.render(turns, variables=dict(ending.variables))
-        between = ending.text.rstrip(" ")
-        return Prompt(asked + between, special_tokens=False, gap=ending.text[len(between) :])
 
 
 def holds_messages(prompt: str, messages: Sequence[Message]) -> bool:
-    """Whether a prompt has every line of every message; templates may trim, escape, and take out /no_think."""
+    """Whether a prompt has every line of every message; templates may trim, escape, shout, and take out /no_think."""
     letters = _letters(prompt)
     return all(_letters(line) in letters for message in messages for line in message.text.splitlines())
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[\W_]+", "", _SWITCH_WORDS.sub("", text))
+    return re.sub(r"[\W_]+", "", _SWITCH_WORDS.sub("", text)).casefold()
 
 
-def _fold_system(messages: Sequence[Message]) -> Sequence[Message]:
+def fold_system(messages: Sequence[Message]) -> Sequence[Message]:
     """The system's text at the beginning of the first other message."""
-    system = [message.text for message in messages if message.role == "system"]
+    system = "\n\n".join(message.text for message in messages if message.role == "system")
     others = [message for message in messages if message.role != "system"]
     if not system or not others:
         return messages
     first, *rest = others
-    return [Message(first.role, "\n\n".join([*system, first.text])), *rest]
+    begin, *parts = (first.content,) if isinstance(first.content, str) else first.content
+    if isinstance(begin, str):
+        begin = f"{system}\n\n{begin}"
+    else:
+        begin, parts = f"{system}\n\n", [begin, *parts]
+    return [Message(first.role, (begin, *parts) if parts else begin), *rest]
 
 
 def lay_out_plainly(messages: Sequence[Message]) -> str:
@@ -188,9 +177,8 @@ class TextReader:
             if isinstance(tokens, Unanswerable):
                 outcomes.append(tokens)
                 continue
-            answers = [(choice, next(whole)) for choice in request.choices]
             try:
-                outcomes.append([self._continuation(tokens, choice, each) for choice, each in answers])
+                outcomes.append(self._part(tokens, request.choices, [next(whole) for _ in request.choices]))
             except Unanswerable as error:
                 outcomes.append(error)
         return outcomes
@@ -208,13 +196,15 @@ class TextReader:
         read = sum(len(continuation.read) for continuation in scored)
         return TokenCount(read=prompts + read, distinct=prompts + distinct_tokens(scored))
 
-    def _continuation(self, prompt: Tokens, choice: str, whole: Tokens) -> Continuation:
-        if exceeding := self._exceeding(len(whole)):
+    def _part(self, prompt: Tokens, choices: Sequence[str], whole: Sequence[Tokens]) -> list[Continuation]:
+        """Part prompt and choices at one place: where the prompt ends, or where a choice joins its last token."""
+        if exceeding := self._exceeding(max(map(len, whole))):
             raise exceeding
-        shared = shared_length(prompt, whole)  # the answer begins after the prompt's tokens, or where they part
-        if not 0 < shared < len(whole):
-            raise Unanswerable("not_understood", f"the tokens of choice {choice!r} can't be told from its prompt's")
-        return Continuation(whole[:shared], whole[shared:])
+        shared = min(shared_length(prompt, tokens) for tokens in whole)
+        for choice, tokens in zip(choices, whole):
+            if not 0 < shared < len(tokens):
+                raise Unanswerable("not_understood", f"the tokens of choice {choice!r} can't be told from its prompt's")
+        return [Continuation(tokens[:shared], tokens[shared:]) for tokens in whole]
 
     def _laid_out(self, requests: Sequence[Request]) -> list[tuple[Prompt, Tokens] | tuple[None, Unanswerable]]:
         """Each prompt and its tokens, or why there are none."""
@@ -250,5 +240,5 @@ class TextReader:
 
 
 def _is_answered(request: Request) -> bool:
-    """Whether its answer begins at once, and no thought comes before it."""
+    """Whether its answer begins right after the prompt, without a thought."""
     return bool(request.choices) or request.schema is not None

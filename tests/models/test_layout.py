@@ -12,8 +12,8 @@ from tokenizers.processors import TemplateProcessing
 from evenhand.errors import UsageError
 from evenhand.models.chat_templates import ChatTemplate
 from evenhand.models.errors import Unanswerable
+from evenhand.models.generation import end_tokens, own_sampling, reply_of
 from evenhand.models.protocol import replies
-from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.models.template_settings import TemplateSettings
 from evenhand.models.text_reader import Layout, TextReader
@@ -199,6 +199,15 @@ def test_turns_that_a_template_leaves_out_are_not_asked(templated):
     )
     with pytest.raises(Unanswerable, match="leaves out what they say"):
         layout.lay_out((*WHO, Message("assistant", "Me."), Message("user", "Why?")))
+
+
+def test_all_choices_begin_at_one_place(templated):
+    """One that joins a token of the prompt would be charged for it, another not."""
+    tokenizer = templated("{% for m in messages %}{{ m.content }}{% endfor %}Answer: ", marks=())
+    tokenizer.add_tokens([AddedToken(" Yes", special=False, normalized=False)])
+    [read] = TextReader(tokenizer, None).continuations([Request(WHO, ("Yes", "No"))])
+    assert [tokenizer.decode(each.prompt) for each in read] == ["Who?Answer:", "Who?Answer:"]
+    assert [tokenizer.decode(each.answer) for each in read] == [" Yes", " No"]
 
 
 def test_a_tokenizer_that_ends_every_text_leaves_prompts_open(tokenizer):
