@@ -32,8 +32,8 @@ def decoded(image: Image) -> PIL.Image.Image:
     except Exception as error:  # what a decoder raises on damaged bytes may be nearly anything
         detail = "" if isinstance(error, PIL.UnidentifiedImageError) else f" ({error})"  # that one names a BytesIO
         raise ValueError(
-            f"an image of {len(image.data):,} bytes can't be decoded{detail}; a whole picture in one of "
-            f"{', '.join(FORMATS)} is accepted"
+            f"an image of {len(image.data):,} bytes can't be decoded{detail}; expected a whole picture in one of "
+            f"{', '.join(FORMATS)}"
         ) from error
 
 

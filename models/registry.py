@@ -53,9 +53,12 @@ ACCEPTED = (
 class Loading:
     """How a model of any backend is loaded.
 
-    batch_size: prompts in a forward pass, or requests that a server answers concurrently. revision: branch, tag or commit of
-    a Hub model. pictures: whether requests carry some. alone: whether options are meant for this model and no other.
-    template: variables and date of its chat template; a server is sent the variables (`chat_template_kwargs`).
+    Attributes:
+        batch_size: prompts in a forward pass, or concurrent requests to a server.
+        revision: branch, tag or commit of a Hub model.
+        pictures: whether requests carry some.
+        alone: whether options are meant for this model and no other.
+        template: variables and date of its chat template; a server is sent the variables (`chat_template_kwargs`).
     """
 
     dtype: DType = "auto"

@@ -47,13 +47,13 @@ class VllmBackend:
         """Raises ModelError for what can't be loaded, and where vLLM is not installed."""
         if importlib.util.find_spec("vllm") is None:
             raise ModelError(
-                f"vllm:{name} came, and vLLM is not installed here: {INSTALL}, in an environment of its own; or name a "
+                f"vllm:{name} needs vLLM, which is not installed: {INSTALL}, in an environment of its own; or name a "
                 "server that runs it, http://HOST:PORT/v1"
             )
         from evenhand.models.vllm_model import VllmModel
 
         if not name:
-            raise ModelError(f"the name after vllm: came blank; accepted: {self.ACCEPTED}")
+            raise ModelError(f"the name after vllm: is blank; expected {self.ACCEPTED}")
         checkpoint = checkpoint_of(name, loading, TransformersOptions(base=options.base))
         return VllmModel(checkpoint, options, loading.pictures or only_sees(checkpoint))
 

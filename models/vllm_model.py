@@ -126,7 +126,9 @@ class VllmModel:
             check_attention(checkpoint.config)
         context = options.max_model_len or checkpoint.context
         if context and checkpoint.context and context > checkpoint.context:
-            raise ModelError(f"max_model_len={context} came; {checkpoint.path} has {checkpoint.context:,} positions")
+            raise ModelError(
+                f"max_model_len must be at most {checkpoint.context}, the positions of {checkpoint.path}; got {context}"
+            )
         if checkpoint.adapter is not None:
             _check_lora(checkpoint.adapter)
         self.name = checkpoint.name or checkpoint.path

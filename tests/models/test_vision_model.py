@@ -552,7 +552,7 @@ def test_loading_says_what_is_wrong(tmp_path, tiny_checkpoint, llava_folder):
     (odd / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelError, match=r"could not load model .*patch_size"):
         loaded(odd)
-    with pytest.raises(ModelError, match="batch size 0"):
+    with pytest.raises(ModelError, match="batch size must be at least 1, got 0"):
         loaded(llava_folder, batch_size=0)
 
 
