@@ -176,16 +176,11 @@ class PictureReader:
         return PictureLayout(self.processor, self.settings)
 
     def prompts(self, requests: Sequence[Request]) -> list[Tokens | Unanswerable]:
-        return [_attempt(lambda request=request: self._read(request)[1]) for request in requests]
+        return [_attempt(self._prompt_tokens, request) for request in requests]
 
     def continuations(self, requests: Sequence[Request]) -> list[list[Continuation] | Unanswerable]:
         """Prompt and choice, for every choice of each; or why it can't be answered."""
-
-        def read(request: Request) -> list[Continuation]:
-            prompt, tokens = self._read(request)
-            return [Continuation(tokens, prompt.answer(self.processor.tokenizer, each)) for each in request.choices]
-
-        return [_attempt(lambda request=request: read(request)) for request in requests]
+        return [_attempt(self._choices, request) for request in requests]
 
     def opens_thought(self, request: Request) -> bool:
         """Whether the model writes on from inside a thought; of a request whose prompt was read."""
@@ -195,6 +190,13 @@ class PictureReader:
         """In order. Raises Unanswerable for what can't be decoded."""
         return [squared(decode_picture(image), self.processor.image_processor) for image in request.images]
 
+    def _prompt_tokens(self, request: Request) -> Tokens:
+        return self._read(request)[1]
+
+    def _choices(self, request: Request) -> list[Continuation]:
+        prompt, tokens = self._read(request)
+        return [Continuation(tokens, prompt.answer(self.processor.tokenizer, each)) for each in request.choices]
+
     def _read(self, request: Request) -> tuple[PicturePrompt, Tokens]:
         self.pictures(request)
         prompt = self.layout.lay_out(request, answered=bool(request.choices) or request.schema is not None)
@@ -203,9 +205,9 @@ class PictureReader:
         return prompt, tuple(tokens)
 
 
-def _attempt(read: Callable[[], T]) -> T | Unanswerable:
+def _attempt(read: Callable[[Request], T], request: Request) -> T | Unanswerable:
     try:
-        return read()
+        return read(request)
     except Unanswerable as error:
         return error
 

@@ -14,7 +14,7 @@ from evenhand.models.errors import Unanswerable, too_long
 from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation, Tokens, distinct_tokens, shared_length
 from evenhand.models.protocol import TokenCount
-from evenhand.models.request import Message, Request
+from evenhand.models.request import Image, Message, Request
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
@@ -101,12 +101,11 @@ def fold_system(messages: Sequence[Message]) -> Sequence[Message]:
     if not system or not others:
         return messages
     first, *rest = others
-    begin, *parts = (first.content,) if isinstance(first.content, str) else first.content
-    if isinstance(begin, str):
-        begin = f"{system}\n\n{begin}"
-    else:
-        begin, parts = f"{system}\n\n", [begin, *parts]
-    return [Message(first.role, (begin, *parts) if parts else begin), *rest]
+    begin, parts = first.parts[0], first.parts[1:]
+    if isinstance(begin, Image):
+        begin, parts = "", first.parts
+    folded = f"{system}\n\n{begin}"
+    return [Message(first.role, (folded, *parts) if parts else folded), *rest]
 
 
 def lay_out_plainly(messages: Sequence[Message]) -> str:

@@ -203,7 +203,8 @@ class VllmModel:
                 seed=0,
                 **chosen,
             )
-            return VllmEngine(arguments, adapter and LoRARequest(adapter.name, 1, str(adapter.folder)))
+            lora = None if adapter is None else LoRARequest(adapter.name, 1, str(adapter.folder))
+            return VllmEngine(arguments, lora)
 
     def _choices(self, asked: Sequence[tuple[int, Request]]) -> Answers:
         """Each distinct prefix is asked once, whichever requests it stands in."""
