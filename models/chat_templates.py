@@ -20,8 +20,8 @@ from jinja2 import Environment, TemplateSyntaxError, meta
 from transformers import PreTrainedTokenizerBase
 
 from evenhand.errors import unknown_name
-from evenhand.models.endings import ANSWER, QUESTION, Ending, find_ending, name_closing
-from evenhand.models.errors import ModelError, first_line
+from evenhand.models.endings import ANSWER, QUESTION, Ending, find_ending, has_thought, name_closing
+from evenhand.models.errors import ModelError, Unanswerable, first_line
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 from evenhand.models.thoughts import closing, is_mark
 
@@ -30,7 +30,15 @@ Conversation = Sequence[Mapping[str, Any]]
 
 _JINJA = Environment(extensions=["jinja2.ext.loopcontrols"])  # reads templates, and renders none
 _GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now", *_JINJA.globals}
-_SWITCHES = ("enable_thinking", "thinking")  # variables by which templates turn thoughts off
+_SWITCHES = ("enable_thinking", "thinking", "reasoning")  # variables by which templates turn thoughts off
+_CANT_CLOSE = (
+    "its prompt ends inside a thought, which can't be closed here: turn thinking off (--template-option), or let the "
+    "model write its answers (--protocol generate)"
+)
+_MAY_THINK = (
+    "The chat template names thoughts and writes none before an answer: if the model begins its answers with a "
+    "thought, options are scored where the thought would begin. --protocol generate measures answers after it."
+)
 
 
 class TemplateRefused(Exception):
@@ -72,7 +80,7 @@ class ChatTemplate:
 
     @property
     def date(self) -> str | None:
-        """The date that the template is told; None where it doesn't ask for one."""
+        """The date that the template is given; None where it doesn't ask for one."""
         return self.settings.day if "strftime_now" in self.variables else None
 
     @property
@@ -114,54 +122,106 @@ class ChatTemplate:
         except Exception as error:  # a template may do what raises anything
             raise TemplateRefused(first_line(error)) from error
 
-    def ending(self, conversation: Conversation) -> Ending:
-        """How prompts of such turns go on to an answer. Raises TemplateRefused."""
+    def lay_out(self, conversation: Conversation, answered: bool) -> tuple[str, str, Ending]:
+        """Lay out a prompt: its text, the spaces between it and an answer, and how it goes on.
+
+        Args:
+            answered: whether an answer follows immediately: the text then has what the template writes before one, and
+                no open thought.
+
+        Raises:
+            TemplateRefused: for messages that the template refuses.
+            Unanswerable: for a thought that can't be closed.
+        """
+        text = self.render(conversation)
+        ending = self.ending(conversation, text)
+        if not answered:
+            return text + ending.header, "", ending
+        if ending.text is None:
+            raise Unanswerable("not_understood", _CANT_CLOSE)
+        if ending.variables:
+            text = self.render(conversation, variables=dict(ending.variables))
+        between = ending.text.rstrip(" ")
+        return text + between, ending.text[len(between) :], replace(ending, opened=False)
+
+    def ending(self, conversation: Conversation, asked: str | None = None) -> Ending:
+        """How the prompt of such turns goes on to an answer. asked: the prompt. Raises TemplateRefused."""
         turns = [
             dict(turn) if turn["role"] == "system" else {"role": turn["role"], "content": _like(turn, QUESTION)}
             for turn in conversation
         ]
         key = json.dumps(turns)
         if key not in self._endings:
-            self._endings[key] = self._find_ending(turns)
-        return self._endings[key]
+            self._endings[key] = self._find_ending(turns, QUESTION)
+        ending = self._endings[key]
+        if asked is None or asked.endswith(ending.tail):
+            return ending
+        return self._find_ending(conversation, _text(conversation[-1]).strip())  # it reads the messages (/no_think)
 
     @cached_property
     def end_of_turn(self) -> int | None:
-        """The first special token that the template writes behind an answer; None where it writes none."""
-        if self.source is None:
-            return None
+        """The first special token that the template writes behind an answer, if need be before the next question."""
         texts = {token: added.content for token, added in self.tokenizer.added_tokens_decoder.items()}
         texts |= zip(self.tokenizer.all_special_ids, self.tokenizer.all_special_tokens)
-        added = {token for token, text in texts.items() if text.strip() and not is_mark(text)}
-        for prompt in (False, True):  # some end a turn only where another follows
-            behind = self._probe([{"role": "user", "content": QUESTION}], prompt=prompt)[1]
+        special = {token for token, text in texts.items() if text.strip() and not is_mark(text)}
+        for behind in self._behind_answer:
             written = self.tokenizer(behind, add_special_tokens=False)["input_ids"] if behind else ()
-            if (end := next((token for token in written if token in added), None)) is not None:
+            if (end := next((token for token in written if token in special), None)) is not None:
                 return int(end)
         return None
 
-    def _find_ending(self, turns: Conversation) -> Ending:
+    @cached_property
+    def stop(self) -> str:
+        """The text that ends a turn where no special token does, such as "\\nUser:"; empty where there is none."""
+        if self.end_of_turn is not None:
+            return ""
+        last, followed = self._behind_answer
+        return last.strip() or followed.rstrip()
+
+    @cached_property
+    def _behind_answer(self) -> tuple[str, str]:
+        """What stands behind an answer: of the last turn, and up to the next question."""
+        if self.source is None:
+            return "", ""
+        question = {"role": "user", "content": QUESTION}
+        followed = self._probe([question], after=[question])[1].partition(QUESTION)
+        return self._probe([question])[1], followed[0] if followed[1] else ""
+
+    def _find_ending(self, turns: Conversation, question: str) -> Ending:
+        """By the rules of docs/models-of-today.md, "Scoring options"."""
         asked = self.render(turns)
-        ending = find_ending(asked, self._probe(turns)[0])
-        if ending.text is not None:
+        ending = find_ending(asked, self._probe(turns)[0], question)
+        if ending.text and not ending.opened and not ending.closes_thought and self.render(turns, False) == asked:
+            return replace(ending, header=ending.text.rstrip(" "), note="")
+        if ending.closes_thought:
             return ending
-        for name in _SWITCHES:  # as the template itself does when thinking is off
-            if name in self.variables - self.settings.variables.keys():
-                off = find_ending(
-                    self.render(turns, variables={name: False}), self._probe(turns, variables={name: False})[0]
-                )
-                if not off.opened:
-                    note = f"The chat template opens a thought; options are scored after its prompts with {name}=false."
-                    return Ending(True, off.text, ((name, False),), note)
-        return Ending(True, closed := closing(asked), note=name_closing(closed))
+        switches = [name for name in _SWITCHES if name in self.variables]
+        for name in switches:  # as the template itself does when thinking is off
+            if name in self.settings.variables:
+                continue
+            off = {name: False}
+            prompt = self.render(turns, variables=off)
+            without = find_ending(prompt, self._probe(turns, variables=off)[0], question)
+            if prompt != asked and not without.opened:
+                does = "opens a thought" if ending.opened else "asks for a thought"
+                note = f"The chat template {does}; options are scored after its prompts with {name}=false."
+                return replace(without, opened=ending.opened, tail=ending.tail, variables=((name, False),), note=note)
+        if ending.text is None:
+            return replace(ending, text=(closed := closing(asked)), note=name_closing(closed))
+        if has_thought(self.source or "") and all(self.settings.variables.get(name) for name in switches):
+            return replace(ending, note=_MAY_THINK)
+        return ending
 
     def _probe(
-        self, turns: Conversation, prompt: bool = False, variables: Mapping[str, object] = MappingProxyType({})
+        self,
+        turns: Conversation,
+        variables: Mapping[str, object] = MappingProxyType({}),
+        after: Conversation = (),
     ) -> tuple[str, str]:
         """What stands before an answer to these turns, and what behind it; nothing where the template has none."""
         answer = {"role": "assistant", "content": _like(turns[-1], ANSWER)}
         try:
-            before, found, behind = self.render([*turns, answer], prompt, variables).rpartition(ANSWER)
+            before, found, behind = self.render([*turns, answer, *after], False, variables).rpartition(ANSWER)
         except TemplateRefused:
             return "", ""
         return (before, behind) if found else ("", "")
@@ -181,6 +241,13 @@ def _one_of(template: object) -> str | None:
 def _like(turn: Mapping[str, Any], text: str) -> object:
     """The text, as content of the same shape as the turn's."""
     return text if isinstance(turn["content"], str) else [{"type": "text", "text": text}]
+
+
+def _text(turn: Mapping[str, Any]) -> str:
+    """The last text of a turn."""
+    content = turn["content"]
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content if part["type"] == "text"]
+    return texts[-1] if texts else ""
 
 
 def _broken(error: TemplateSyntaxError) -> ModelError:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.models.errors import Unanswerable
-from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
-from evenhand.models.scoring import LogProbs
+from evenhand.models.prefix_tree import Continuation, LogProbs, Tokens, wanted_after
 
 Seen = tuple[str, ...]
 """Hashes of the pictures in a prompt."""

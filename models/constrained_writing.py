@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from transformers import LogitsProcessor, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from evenhand.models.errors import ModelError, Unanswerable, first_line
-
-if TYPE_CHECKING:
-    from llguidance import LLMatcher
 
 INSTALL = "pip install 'evenhand[constrain]'"
 
@@ -24,12 +20,13 @@ def can_constrain(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 class Grammars:
-    """Grammars over one model's tokens. ends: tokens that end a text, at least one.
+    """Grammars over one model's tokens.
 
     Raises ModelError where the tokenizer can't be read, or llguidance is not installed.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, ends: Sequence[int]):
+        """ends: tokens that end a text, at least one."""
         if not can_constrain(tokenizer):
             raise ModelError(
                 f"a schema needs llguidance ({INSTALL}), and a model whose tokenizer is one of the tokenizers library "
@@ -39,7 +36,7 @@ class Grammars:
 
         self.ends = frozenset(ends)
         try:
-            self._tokenizer = hf.from_tokenizer(tokenizer, eos_token=list(ends))
+            self.tokenizer = hf.from_tokenizer(tokenizer, eos_token=list(ends))
         except Exception as error:  # of Rust, for tokenizers that it can't take
             raise ModelError(f"llguidance can't read the model's tokenizer: {first_line(error)}") from error
 
@@ -48,36 +45,24 @@ class Grammars:
         from llguidance import LLMatcher
 
         try:
-            fault = LLMatcher.validate_grammar(self._grammar(schema), self._tokenizer)
+            fault = LLMatcher.validate_grammar(write_grammar(schema), self.tokenizer)
         except ValueError as error:
             fault = first_line(error)
         if fault:
             raise Unanswerable("not_understood", f"its schema can't be kept to: {fault}")
 
-    def keeping(self, schemas: Sequence[str]) -> KeepsToSchemas:
-        """The processor of a batch, with one checked schema a row."""
-        return KeepsToSchemas(self, schemas)
 
-    def matcher(self, schema: str) -> LLMatcher:
-        from llguidance import LLMatcher
+def write_grammar(schema: str) -> str:
+    """The grammar of a JSON schema."""
+    from llguidance import LLMatcher
 
-        return LLMatcher(self._tokenizer, self._grammar(schema), log_level=0)
-
-    @property
-    def size(self) -> int:
-        """Tokens that grammars know of."""
-        return self._tokenizer.vocab_size
-
-    def _grammar(self, schema: str) -> str:
-        from llguidance import LLMatcher
-
-        # As json.dumps separates. Where any white space is free, small models write nothing else.
-        return LLMatcher.grammar_from_json_schema(
-            schema, overrides={"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
-        )
+    # As json.dumps separates. Where any white space is free, small models write nothing else.
+    return LLMatcher.grammar_from_json_schema(
+        schema, overrides={"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+    )
 
 
-class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
+class SchemaProcessor(LogitsProcessor):  # type: ignore[misc]
     """Rules out tokens that no text of a row's schema continues with. An end alone is left once the text is whole, and
     where nothing can follow (characters that the model has no tokens for).
 
@@ -85,9 +70,14 @@ class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
     """
 
     def __init__(self, grammars: Grammars, schemas: Sequence[str]):
+        """schemas: one a row, which were checked."""
+        from llguidance import LLMatcher
+
         self._ends = grammars.ends
-        self._writing = dict(enumerate(map(grammars.matcher, schemas)))
-        self._bits = np.zeros((len(schemas), (grammars.size + 31) // 32), dtype=np.int32)  # one a token
+        self._writing = {
+            row: LLMatcher(grammars.tokenizer, write_grammar(schema), log_level=0) for row, schema in enumerate(schemas)
+        }
+        self._bits = np.zeros((len(schemas), (grammars.tokenizer.vocab_size + 31) // 32), dtype=np.int32)  # one a token
         ends = np.isin(np.arange(32 * self._bits.shape[1]), list(grammars.ends))
         self._end = np.packbits(ends, bitorder="little").view(np.int32)
         self._begun = False
@@ -106,7 +96,5 @@ class KeepsToSchemas(LogitsProcessor):  # type: ignore[misc]
             if not self._bits[row].any():
                 self._bits[row] = self._end
         self._begun = True
-        allowed = np.unpackbits(self._bits.view(np.uint8), axis=1, count=scores.shape[1], bitorder="little").astype(
-            bool
-        )
-        return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), -torch.inf)  # type: ignore[return-value]
+        allowed = np.unpackbits(self._bits.view(np.uint8), axis=1, count=scores.shape[1], bitorder="little")
+        return scores.masked_fill(torch.from_numpy(allowed == 0).to(scores.device), -torch.inf)  # type: ignore[return-value]

@@ -1,23 +1,31 @@
-"""What transformers' generate is given here: a checkpoint's own settings as far as they are used, and what is done at
-each token."""
+"""Writing token by token: which of a checkpoint's own settings are used, what is done at each token, and the reply."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
-from transformers import GenerationConfig, LogitsProcessor, RepetitionPenaltyLogitsProcessor, StoppingCriteria
+from transformers import (
+    GenerationConfig,
+    LogitsProcessor,
+    PreTrainedTokenizerBase,
+    RepetitionPenaltyLogitsProcessor,
+    StoppingCriteria,
+)
 
-from evenhand.models.prefix_tree import Tokens
+from evenhand.models.prefix_tree import LogProbs, Tokens
 from evenhand.models.protocol import OnTokens
-from evenhand.models.request import Request, Sampling
+from evenhand.models.request import Reply, Request, Sampling
+from evenhand.models.thoughts import is_mark, make_reply
+
+DEFAULT_TOP_K = 50  # of transformers' generation, where a checkpoint that samples names none
 
 _TOKENS = ("eos_token_id", "bos_token_id", "pad_token_id", "decoder_start_token_id")
-_SAMPLING = {
+_SAMPLING: dict[str, Callable[[float], bool]] = {
     "temperature": lambda value: value >= 0,
     "top_p": lambda value: 0 < value <= 1,
     "top_k": lambda value: value >= 0 and value == int(value),
@@ -72,6 +80,33 @@ def _has_effect(name: str, value: object) -> bool:
     return value is True or name in _ONE_HAS_EFFECT or name in _SAMPLING or value not in (0, 1)
 
 
+def end_tokens(
+    own: GenerationConfig | None, tokenizer: PreTrainedTokenizerBase, end_of_turn: int | None = None
+) -> list[int]:
+    """Tokens that end a text: the checkpoint's, else its tokenizer's, and what its chat template ends a turn with.
+
+    None where nothing names any.
+    """
+    ends = own.eos_token_id if own is not None and own.eos_token_id is not None else tokenizer.eos_token_id
+    named = [] if ends is None else ends if isinstance(ends, list) else [ends]
+    return named if end_of_turn is None or end_of_turn in named else [*named, end_of_turn]
+
+
+def own_sampling(own: GenerationConfig | None, asked: Sampling, stop: str = "") -> Sampling:
+    """As the checkpoint's generation settings say, where `asked` leaves it to them; greedy where they don't say to.
+
+    stop: the text by which the chat template ends a turn.
+    """
+    if stop:
+        asked = replace(asked, stop=(*asked.stop, stop))
+    if asked.temperature is not None:
+        return asked
+    if own is None or not own.do_sample:
+        return replace(asked, temperature=0.0)
+    top_k = DEFAULT_TOP_K if own.top_k is None else own.top_k
+    return replace(asked, temperature=own.temperature or 1.0, top_p=own.top_p or 1.0, top_k=top_k)
+
+
 def choose_penalty(own: GenerationConfig | None, asked: Sampling) -> float:
     """The checkpoint's repetition penalty, where `asked` leaves sampling to the checkpoint; 1.0 is none."""
     if asked.temperature is not None or own is None:
@@ -82,7 +117,7 @@ def choose_penalty(own: GenerationConfig | None, asked: Sampling) -> float:
 def make_processors(
     own: GenerationConfig | None, sampling: Sampling, requests: Sequence[Request], mask: torch.Tensor
 ) -> list[LogitsProcessor]:
-    """What draws texts of requests that are sampled alike; nothing where they are written greedily.
+    """What draws texts of requests with the same sampling; nothing where they are written greedily.
 
     sampling: theirs, filled in. mask: (requests, tokens of the prompts), 0 where a prompt is padded.
     """
@@ -169,3 +204,36 @@ class CountsWritten(StoppingCriteria):  # type: ignore[misc]
         self.on_tokens(int(writing.sum()))
         self._writing = writing & ~torch.isin(input_ids[:, -1], self._last.to(input_ids.device))
         return stopped  # type: ignore[return-value]
+
+
+def choice_reply(log_probs: Mapping[int, LogProbs]) -> Reply:
+    """The reply of log-probabilities by the number of their choice."""
+    return Reply(finish_reason="choice", choice_log_probs=tuple(log_probs[choice] for choice in sorted(log_probs)))
+
+
+def reply_of(
+    tokenizer: PreTrainedTokenizerBase,
+    tokens: Sequence[int],
+    ends: Sequence[int],
+    sampling: Sampling,
+    opened: bool = False,
+) -> Reply:
+    """The text up to the first end token or stop string, without its thought.
+
+    opened: whether the prompt ends inside a thought.
+    """
+    length = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
+    text = _decode(tokenizer, tokens[:length])
+    cut = min((found for stop in sampling.stop if (found := text.find(stop)) >= 0), default=len(text))
+    stopped = length < len(tokens) or cut < len(text)
+    return make_reply(text[:cut], "stop" if stopped else "length", opened)
+
+
+def _decode(tokenizer: PreTrainedTokenizerBase, tokens: Sequence[int]) -> str:
+    """Without special tokens, but for those that mark a thought."""
+    special = {token for token, added in tokenizer.added_tokens_decoder.items() if added.special}
+    marks = {token for token in special if is_mark(tokenizer.added_tokens_decoder[token].content)}
+    if marks.isdisjoint(tokens):
+        return str(tokenizer.decode(tokens, skip_special_tokens=True))
+    special.update(tokenizer.all_special_ids)
+    return str(tokenizer.decode([token for token in tokens if token in marks or token not in special]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,6 +20,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForImageTextToText,
     AutoTokenizer,
+    BitsAndBytesConfig,
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -26,15 +28,14 @@ from transformers import (
 from transformers.utils import GENERATION_CONFIG_NAME, cached_file, extract_commit_hash
 
 from evenhand.errors import EvenhandError
-from evenhand.models.adapters import Adapter
+from evenhand.models.adapters import Adapter, put_adapter
 from evenhand.models.errors import ModelError, first_line
 from evenhand.models.fingerprint import fingerprint, fingerprint_of_gguf
 from evenhand.models.generation import OwnSettings
-from evenhand.models.quantization import Bits, quantization_config
-from evenhand.models.registry import DType
+from evenhand.models.registry import Bits, DType
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
-# transformers asks on standard input whether to run a checkpoint's code where it loads a part without being told not
+# transformers asks on standard input whether to run a checkpoint's code where it loads a part without being asked not
 # to (a processor's tokenizer, a part of a pipeline), and a pipe may say yes. With 0 seconds to answer it doesn't ask.
 transformers.dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
 
@@ -130,6 +131,20 @@ def check_quantized(config: PreTrainedConfig, path: str) -> None:
     known = getattr(config, "quantization_config", None) not in (None, named)
     if isinstance(named, dict) and "group_size" in named and not known:
         raise ValueError(f"its weights are quantized by MLX, which alone reads them. {_MLX.format(folder=path)}")
+
+
+def check_quantization(bits: Bits) -> None:
+    """Raises ModelError where weights can't be loaded so: without a CUDA GPU or bitsandbytes."""
+    if not torch.cuda.is_available():
+        raise ModelError(
+            f"weights of {bits} were asked for (quantization), and this machine has no CUDA GPU, which they need: "
+            "leave it out, or run there; --dtype bfloat16 takes half the memory of float32 anywhere"
+        )
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise ModelError(
+            f"weights of {bits} were asked for (quantization), and bitsandbytes is not installed; run: "
+            "pip install 'evenhand[quantization]'"
+        )
 
 
 def commit_of(path: str, revision: str | None) -> str | None:
@@ -301,7 +316,17 @@ class Checkpoint:
         if kind in (AutoModelForCausalLM, AutoModelForImageTextToText):
             chosen["generation_config"] = self.own_settings.used
         if self.quantization is not None:
-            chosen["quantization_config"] = quantization_config(self.quantization, self.precision)
+            # 4 bits as QLoRA has them (arXiv 2305.14314, section 3): normal floats, whose scales are quantized, too.
+            chosen["quantization_config"] = (
+                BitsAndBytesConfig(load_in_8bit=True)
+                if self.quantization == "8bit"
+                else BitsAndBytesConfig(
+                    load_in_4bit=True,
+                    bnb_4bit_quant_type="nf4",
+                    bnb_4bit_use_double_quant=True,
+                    bnb_4bit_compute_dtype=getattr(torch, self.precision),
+                )
+            )
         with self.explained():
             model, report = loaded_weights(
                 kind,
@@ -316,7 +341,5 @@ class Checkpoint:
                 raise ValueError(f"it has no weights for {', '.join(sorted(report['missing_keys'])[:3])}")
         if self.adapter is None:
             return model
-        from evenhand.models.adapter_weights import with_adapter
-
         with explained(f"put adapter {self.name!r} on its base {self.path!r}", self.adapter.advice):
-            return with_adapter(model, self.adapter.folder, len(self.tokenizer))
+            return put_adapter(model, self.adapter.folder, len(self.tokenizer))

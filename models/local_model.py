@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from transformers import PreTrainedModel
@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from evenhand.models.chat_templates import ChatTemplate
 from evenhand.models.errors import ModelError
 from evenhand.models.failures import Failures
-from evenhand.models.protocol import Ability
+from evenhand.models.protocol import Ability, Kind
 
 
 class LocalModel:
@@ -21,6 +21,8 @@ class LocalModel:
     """
 
     can: frozenset[Ability]
+    batches: Mapping[Kind, int]
+    """Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost."""
     whole_calls = True  # what is batched together decides the last bits of a reply
 
     def __init__(
@@ -33,7 +35,7 @@ class LocalModel:
         chat: ChatTemplate,
     ):
         if batch_size < 1:
-            raise ModelError(f"batch size {batch_size} came; 1 or more is accepted")
+            raise ModelError(f"the batch size must be at least 1, got {batch_size}")
         self._load = load
         self.identity = identity + chat.mark
         self.name = name or identity
@@ -47,6 +49,9 @@ class LocalModel:
     @cached_property
     def model(self) -> PreTrainedModel:
         return self._load().eval()
+
+    def at_once(self, kind: Kind) -> int:
+        return self.batch_size * self.batches[kind]
 
     def close(self) -> None:
         def closed() -> PreTrainedModel:

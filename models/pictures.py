@@ -32,8 +32,8 @@ def decoded(image: Image) -> PIL.Image.Image:
     except Exception as error:  # what a decoder raises on damaged bytes may be nearly anything
         detail = "" if isinstance(error, PIL.UnidentifiedImageError) else f" ({error})"  # that one names a BytesIO
         raise ValueError(
-            f"an image of {len(image.data):,} bytes can't be decoded{detail}; a whole picture in one of "
-            f"{', '.join(FORMATS)} is accepted"
+            f"an image of {len(image.data):,} bytes can't be decoded{detail}; expected a whole picture in one of "
+            f"{', '.join(FORMATS)}"
         ) from error
 
 
@@ -56,12 +56,12 @@ def crops_to_the_middle(processor: BaseImageProcessor) -> bool:
 
 
 def squared(picture: PIL.Image.Image, processor: BaseImageProcessor) -> PIL.Image.Image:
-    """Padded to a square in the processor's mean colour, the picture in the middle: nothing of it is cropped then.
+    """Padded to a square in the processor's mean colour, where the processor would crop the picture to its middle.
 
     So LLaVA-1.5 was trained (expand2square in its repository).
     """
     side = max(picture.size)
-    if picture.size == (side, side):
+    if picture.size == (side, side) or not crops_to_the_middle(processor):
         return picture
     means = processor.image_mean or (0.5, 0.5, 0.5)  # none where it doesn't normalise
     square = PIL.Image.new("RGB", (side, side), tuple(int(255 * mean) for mean in means))

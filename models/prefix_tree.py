@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Tokens = tuple[int, ...]
+LogProbs = tuple[float, ...]  # of an answer's tokens, in nats
 
 SMALLEST, LARGEST = 0.4, 1.3  # sizes of trees, as shares of the one asked for
 

@@ -29,7 +29,7 @@ Parts = Generator[dict[int, Reply], None, None]
 
 
 def unheard(tokens: int) -> None:
-    """For those who don't listen."""
+    """Ignore progress."""
 
 
 def kind_of(request: Request) -> Kind:
@@ -157,7 +157,7 @@ class HasChatTemplate(Protocol):
     """A model whose prompts are laid out by a chat template here."""
 
     template_date: str | None
-    """The date that the template is told; None where it doesn't ask for one."""
+    """The date that the template is given; None where it doesn't ask for one."""
     template_notes: tuple[str, ...]
     """What a report says of how options are scored after its prompts."""
 

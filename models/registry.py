@@ -23,6 +23,7 @@ LoadModel = Callable[..., "Model"]
 """What loads models: `load_model`, or a function that takes the same and loads them elsewhere."""
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
+Bits = Literal["4bit", "8bit"]  # of quantized weights
 
 BACKENDS = Registry(
     "model backend",
@@ -52,9 +53,12 @@ ACCEPTED = (
 class Loading:
     """How a model of any backend is loaded.
 
-    batch_size: prompts in a forward pass, or requests that a server answers at once. revision: branch, tag or commit of
-    a Hub model. pictures: whether requests carry some. alone: whether options are meant for this model and no other.
-    template: variables and date of its chat template; a server is sent the variables (`chat_template_kwargs`).
+    Attributes:
+        batch_size: prompts in a forward pass, or concurrent requests to a server.
+        revision: branch, tag or commit of a Hub model.
+        pictures: whether requests carry some.
+        alone: whether options are meant for this model and no other.
+        template: variables and date of its chat template; a server is sent the variables (`chat_template_kwargs`).
     """
 
     dtype: DType = "auto"

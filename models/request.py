@@ -33,19 +33,21 @@ class Message:
     content: str | tuple[str | Image, ...]
 
     @property
+    def parts(self) -> tuple[str | Image, ...]:
+        return (self.content,) if isinstance(self.content, str) else self.content
+
+    @property
     def text(self) -> str:
         """The text parts, images left out."""
-        parts = (self.content,) if isinstance(self.content, str) else self.content
-        return "".join(part for part in parts if isinstance(part, str))
+        return "".join(part for part in self.parts if isinstance(part, str))
 
     @property
     def images(self) -> tuple[Image, ...]:
-        return () if isinstance(self.content, str) else tuple(p for p in self.content if isinstance(p, Image))
+        return tuple(part for part in self.parts if isinstance(part, Image))
 
     def canonical(self) -> list[object]:
         """What identifies the message, as plain JSON."""
-        parts = (self.content,) if isinstance(self.content, str) else self.content
-        return [self.role, [part if isinstance(part, str) else {"image": part.sha256} for part in parts]]
+        return [self.role, [part if isinstance(part, str) else {"image": part.sha256} for part in self.parts]]
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,10 @@ class Request:
             raise ValueError(f"request {self.name!r} goes without a template, so its prompt is one message of text")
         if self.schema is not None and self.choices:
             raise ValueError(f"request {self.name!r} scores choices, so nothing is written that a schema could be of")
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        return tuple(image for message in self.messages for image in message.images)
 
     @property
     def size(self) -> int:

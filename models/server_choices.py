@@ -28,9 +28,8 @@ from evenhand.models.metered_server import CHAT, Asker
 from evenhand.models.openai_http import RetriesExhausted, Retryable, Unreachable
 from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import Malformed, Withheld, first_choice, read_thought
-from evenhand.models.prefix_tree import Continuation, Tokens, wanted_after
+from evenhand.models.prefix_tree import Continuation, LogProbs, Tokens, wanted_after
 from evenhand.models.request import Message, Reply, Request
-from evenhand.models.scoring import LogProbs
 from evenhand.models.server_tokens import LocalReader, Reader, ServerReader
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 

@@ -23,11 +23,17 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
 from evenhand.models.kept_prompts import BLOCK, KeptPrompts, Layers, whole_blocks
-from evenhand.models.last_layer import computed_for, last_feed_forward
-from evenhand.models.prefix_tree import Continuation, Forks, PrefixTree, Tokens, common_prefix, grow, split_by_size
-from evenhand.models.scoring import LogProbs, Scoring
-from evenhand.models.tree_attention import BASE, attending
-from evenhand.models.tree_masks import TreeMasks
+from evenhand.models.prefix_tree import (
+    Continuation,
+    Forks,
+    LogProbs,
+    PrefixTree,
+    Tokens,
+    common_prefix,
+    grow,
+    split_by_size,
+)
+from evenhand.models.tree_masks import BASE, TreeMasks, attending
 
 NODES_A_TREE = 96  # attention and masks grow with its square
 PATHS_A_TREE = 3  # but of long continuations a tree holds a few, lest most of its nodes repeat its neighbor's
@@ -67,7 +73,7 @@ class _KeptLayer(DynamicLayer):  # type: ignore[misc]
         return 0 if self.kept is None else self.kept[0].shape[-2]
 
 
-class SharedPrefixScoring(Scoring):
+class SharedPrefixScoring:
     """Raises Unsupported on construction where the model's layers are not full or sliding-window attention."""
 
     name = "shared prefixes"
@@ -89,9 +95,8 @@ class SharedPrefixScoring(Scoring):
         # Attention of another kind is given one tree at a time.
         self.nodes_a_batch = nodes_a_batch if config._attn_implementation == BASE else 0
         self._n_layers = config.num_hidden_layers
-        self._last = last_feed_forward(model, self._n_layers)
         self._kept_prompts = kept_prompts
-        self._common = _Kept()  # of the call before: many calls begin alike
+        self._common = _Kept()  # of the call before: many calls share their beginning
 
     def scored(self, continuations: Sequence[Continuation]) -> Iterator[tuple[int, LogProbs]]:
         if not continuations:
@@ -139,7 +144,10 @@ class SharedPrefixScoring(Scoring):
             kept = self._by_blocks(forks.prefix, kept)
             most_nodes = self._most_nodes(forks.continuations, kept)
             trees = math.ceil(forks.nodes(len(kept.tokens)) / most_nodes)
-            if len(forks) > 1 and (trees > 1 or self._has_long_prompts(forks, kept)):
+            has_long_prompts = self._kept_prompts is not None and any(
+                whole_blocks(length - 1) - max(len(kept.tokens), shared) >= LONG for shared, length in forks.alone
+            )
+            if len(forks) > 1 and (trees > 1 or has_long_prompts):
                 if (len(forks.prefix) - len(kept.tokens)) * (trees - 1) >= TOKENS_WORTH_A_PASS:
                     kept = self._run(forks.prefix, kept)
                 ahead += [(branch, kept) for branch in reversed(list(forks.branches()))]
@@ -157,11 +165,6 @@ class SharedPrefixScoring(Scoring):
         if self._kept_prompts is None or whole - len(kept.tokens) < LONG:
             return kept
         return _Kept(prefix[:whole], self._kept_prompts.layers(prefix[:whole]))
-
-    def _has_long_prompts(self, forks: Forks, kept: _Kept) -> bool:
-        return self._kept_prompts is not None and any(
-            whole_blocks(length - 1) - max(len(kept.tokens), shared) >= LONG for shared, length in forks.alone
-        )
 
     def _run(self, prefix: Tokens, kept: _Kept) -> _Kept:
         """The prefix's keys and values, from those of a shorter one."""
@@ -199,7 +202,7 @@ class SharedPrefixScoring(Scoring):
         lengths = [len(tree) for tree in trees]
         where = torch.from_numpy(needed).to(device)
         within_trees = attending(self._config, lengths) if len(trees) > 1 else nullcontext()
-        with torch.inference_mode(), within_trees, computed_for(where, self._last):
+        with torch.inference_mode(), within_trees:
             logits = self.model(
                 input_ids=torch.from_numpy(np.concatenate([tree.tokens for tree in trees])[None]).to(device),
                 position_ids=torch.from_numpy(depths[None]).to(device),

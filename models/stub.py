@@ -66,7 +66,7 @@ class StubModel:
     def _choice(self, request: Request) -> Reply:
         picked = self._pick(request.choices, request)
         k = len(request.choices)
-        if picked not in request.choices:  # as likely as each other: an answer that nobody can read
+        if picked not in request.choices:  # equally likely: an answer that can't be read
             probabilities = [1 / k] * k
         else:
             others = (1 - _SURE) / max(1, k - 1)
@@ -75,7 +75,7 @@ class StubModel:
         return Reply(finish_reason="choice", choice_log_probs=log_probs)
 
     def _kept(self, schema: Mapping[str, Any], request: Request, place: str = "") -> object:
-        """place: of the schema in the whole one, so that each is drawn by itself."""
+        """place: of the schema in the whole one, so that each is drawn separately."""
         if "properties" in schema:
             return {name: self._kept(of, request, f"{place}/{name}") for name, of in schema["properties"].items()}
         return self._pick(schema.get("enum") or request.messages[-1].text.split(), request, place) or ""

@@ -42,7 +42,7 @@ class TemplateSettings:
 
     Attributes:
         options: (variable, value) pairs as they are typed, such as ("enable_thinking", "false").
-        date: what templates that ask for the date are told, as "2026-11-28"; None: today.
+        date: what templates that ask for the date are given, as "2026-11-28"; None: today.
         alone: whether the options are meant for one model, whose template must have these variables.
     """
 
@@ -93,7 +93,7 @@ def template_options() -> tuple[tuple[str, str], ...]:
 
 
 def template_date() -> str | None:
-    """The field of an options dataclass for the date that a template is told."""
+    """The field of an options dataclass for the date that a template is given."""
     return option(
         None, "date for chat templates that ask for one, as YYYY-MM-DD; today by default", metavar="DATE",
         parse=parse_date,

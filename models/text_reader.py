@@ -1,20 +1,122 @@
-"""From requests to tokens, as a text model reads them; scoring and training read the very same."""
+"""From requests to tokens, as a text model reads them: one function for scoring, writing, token counts and training."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from transformers import PreTrainedTokenizerBase
 
+from evenhand.models.chat_templates import ChatTemplate, TemplateRefused
 from evenhand.models.errors import Unanswerable, too_long
-from evenhand.models.layout import Layout, Prompt
 from evenhand.models.loading import Checkpoint
 from evenhand.models.prefix_tree import Continuation, Tokens, distinct_tokens, shared_length
 from evenhand.models.protocol import TokenCount
-from evenhand.models.request import Request
+from evenhand.models.request import Image, Message, Request
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
+
+_SPEAKERS = {"user": "User", "assistant": "Assistant"}
+_SWITCH_WORDS = re.compile(r"/(?:no_?)?think\b")  # which some templates read and take out
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Text before the answer.
+
+    Attributes:
+        special_tokens: whether the tokens that the tokenizer begins a text with come first (a chat template has them).
+        gap: spaces between the text and an answer, which tokenizers join with the answer's first word.
+        opened: whether the text ends inside a thought.
+    """
+
+    text: str
+    special_tokens: bool
+    gap: str = ""
+    opened: bool = False
+
+    def with_choice(self, choice: str) -> str:
+        """The prompt continued by a choice."""
+        return self.text + self.gap + choice
+
+
+class Layout:
+    """Lays out prompts by a tokenizer's chat template; base models, which have none, get plain paragraphs."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, settings: TemplateSettings = NO_SETTINGS):
+        self.chat = ChatTemplate(tokenizer, settings)
+
+    def lay_out(self, messages: Sequence[Message], template: bool = True, answered: bool = False) -> Prompt:
+        """Lay out a prompt.
+
+        Where a template refuses a system message or leaves it out, its text stands at the beginning of the first user
+        message.
+
+        Args:
+            template: without it the one message is the prompt, to the letter, after the tokenizer's own special tokens.
+            answered: whether an answer follows immediately: what the template writes before one is then part of the
+                prompt, and no thought is left open.
+
+        Raises:
+            Unanswerable: for images, for messages that a template refuses or leaves out, and for a thought that can't
+                be closed.
+            ModelError: for a template that is broken.
+        """
+        if any(message.images for message in messages):
+            raise Unanswerable(
+                "not_understood",
+                "this model answers text only, and the request carries an image; use a vision-language model",
+            )
+        if not template or self.chat.source is None:
+            text = lay_out_plainly(messages) if template else messages[0].text
+            return Prompt(text, special_tokens=True, gap="" if text[-1:].isspace() else " ")
+        refusal = "it leaves out what they say"
+        for turns in (messages, fold_system(messages)):
+            conversation = [{"role": message.role, "content": message.text} for message in turns]
+            try:
+                text, gap, ending = self.chat.lay_out(conversation, answered)
+            except TemplateRefused as error:
+                refusal = str(error)
+            else:
+                if holds_messages(text, messages):
+                    return Prompt(text, special_tokens=False, gap=gap, opened=ending.opened)
+        raise Unanswerable("not_understood", f"the model's chat template refuses its messages: {refusal}")
+
+
+def holds_messages(prompt: str, messages: Sequence[Message]) -> bool:
+    """Whether a prompt has every line of every message; templates may trim, escape, shout, and take out /no_think."""
+    letters = _letters(prompt)
+    return all(_letters(line) in letters for message in messages for line in message.text.splitlines())
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", _SWITCH_WORDS.sub("", text)).casefold()
+
+
+def fold_system(messages: Sequence[Message]) -> Sequence[Message]:
+    """The system's text at the beginning of the first other message."""
+    system = "\n\n".join(message.text for message in messages if message.role == "system")
+    others = [message for message in messages if message.role != "system"]
+    if not system or not others:
+        return messages
+    first, *rest = others
+    begin, parts = first.parts[0], first.parts[1:]
+    if isinstance(begin, Image):
+        begin, parts = "", first.parts
+    folded = f"{system}\n\n{begin}"
+    return [Message(first.role, (folded, *parts) if parts else folded), *rest]
+
+
+def lay_out_plainly(messages: Sequence[Message]) -> str:
+    """One question: its paragraphs. A longer conversation: each turn with its speaker."""
+    if sum(message.role != "system" for message in messages) == 1:
+        return "\n\n".join(message.text for message in messages)
+    turns = [
+        f"{_SPEAKERS[message.role]}: {message.text}" if message.role in _SPEAKERS else message.text
+        for message in messages
+    ]
+    return "\n\n".join([*turns, "Assistant:"])
 
 
 @dataclass(frozen=True)
@@ -74,9 +176,8 @@ class TextReader:
             if isinstance(tokens, Unanswerable):
                 outcomes.append(tokens)
                 continue
-            answers = [(choice, next(whole)) for choice in request.choices]
             try:
-                outcomes.append([self._continuation(tokens, choice, each) for choice, each in answers])
+                outcomes.append(self._part(tokens, request.choices, [next(whole) for _ in request.choices]))
             except Unanswerable as error:
                 outcomes.append(error)
         return outcomes
@@ -94,13 +195,15 @@ class TextReader:
         read = sum(len(continuation.read) for continuation in scored)
         return TokenCount(read=prompts + read, distinct=prompts + distinct_tokens(scored))
 
-    def _continuation(self, prompt: Tokens, choice: str, whole: Tokens) -> Continuation:
-        if exceeding := self._exceeding(len(whole)):
+    def _part(self, prompt: Tokens, choices: Sequence[str], whole: Sequence[Tokens]) -> list[Continuation]:
+        """Part prompt and choices at one place: where the prompt ends, or where a choice joins its last token."""
+        if exceeding := self._exceeding(max(map(len, whole))):
             raise exceeding
-        shared = shared_length(prompt, whole)  # the answer begins after the prompt's tokens, or where they part
-        if not 0 < shared < len(whole):
-            raise Unanswerable("not_understood", f"the tokens of choice {choice!r} can't be told from its prompt's")
-        return Continuation(whole[:shared], whole[shared:])
+        shared = min(shared_length(prompt, tokens) for tokens in whole)
+        for choice, tokens in zip(choices, whole):
+            if not 0 < shared < len(tokens):
+                raise Unanswerable("not_understood", f"the tokens of choice {choice!r} can't be told from its prompt's")
+        return [Continuation(tokens[:shared], tokens[shared:]) for tokens in whole]
 
     def _laid_out(self, requests: Sequence[Request]) -> list[tuple[Prompt, Tokens] | tuple[None, Unanswerable]]:
         """Each prompt and its tokens, or why there are none."""
@@ -114,21 +217,27 @@ class TextReader:
         return [(prompt, next(tokens)) if isinstance(prompt, Prompt) else (None, prompt) for prompt in prompts]
 
     def _tokens(self, prompts: Sequence[Prompt], texts: Sequence[str] | None = None) -> list[Tokens]:
-        """Of each text (by default the prompt's), with the special tokens that its prompt calls for."""
+        """Of each text (by default the prompt's), with the special tokens that its prompt begins with."""
         texts = [prompt.text for prompt in prompts] if texts is None else texts
-        tokens: dict[int, Tokens] = {}
-        for special in (True, False):
-            places = [place for place, prompt in enumerate(prompts) if prompt.special_tokens == special]
-            if places:
-                some = [texts[place] for place in places]
-                encoded = self.tokenizer(some, add_special_tokens=special, padding=False, truncation=False)["input_ids"]
-                tokens.update(zip(places, map(tuple, encoded)))
-        return [tokens[place] for place in range(len(texts))]
+        if not texts:
+            return []
+        encoded = self.tokenizer(list(texts), add_special_tokens=False, padding=False, truncation=False)["input_ids"]
+        return [
+            (*(self._first_tokens if prompt.special_tokens else ()), *tokens)
+            for prompt, tokens in zip(prompts, encoded)
+        ]
+
+    @cached_property
+    def _first_tokens(self) -> Tokens:
+        """What the tokenizer begins a text with. What some end it with is left out: the text goes on."""
+        bare, whole = (self.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
+        starts = range(len(whole) - len(bare) + 1)
+        return tuple(whole[: next((i for i in starts if whole[i : i + len(bare)] == bare), 0)])
 
     def _exceeding(self, tokens: int) -> Unanswerable | None:
         return None if self.context is None or tokens <= self.context else too_long(tokens, self.context)
 
 
 def _is_answered(request: Request) -> bool:
-    """Whether its answer begins at once, and no thought comes before it."""
+    """Whether its answer begins right after the prompt, without a thought."""
     return bool(request.choices) or request.schema is not None

@@ -1,4 +1,4 @@
-"""How alike two texts are in meaning: cosine of mean sentence embeddings, or token by token as BERTScore has it."""
+"""How similar two texts are in meaning: cosine of mean sentence embeddings, or token by token as BERTScore has it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TextEncoder:
     def at_hand(cls) -> TextEncoder | None:
         """The embedded one, loaded once; None where its package is not installed."""
         try:
-            return _kept(embedded_encoder())
+            return _load_once(embedded_encoder())
         except ModelError:
             return None
 
@@ -81,26 +81,23 @@ class TextEncoder:
 
     def _tokens(self, texts: Sequence[str]) -> list[torch.Tensor]:
         """Of each text, (its tokens, hidden size), of length 1 each."""
-        batch = self.tokenizer(
-            list(texts),
-            padding=True,
-            truncation=True,
-            max_length=LONGEST,
-            return_special_tokens_mask=True,
-            return_tensors="pt",
-        )
-        inner = batch["attention_mask"].bool() & ~batch.pop("special_tokens_mask").bool()
-        with torch.inference_mode():
-            states = torch.nn.functional.normalize(self.model(**batch).last_hidden_state.double(), dim=-1)
-        return [each[which] for each, which in zip(states, inner)]
+        hidden, mask, special = self._encode(texts)
+        return [states[inner] for states, inner in zip(torch.nn.functional.normalize(hidden, dim=-1), mask & ~special)]
 
     def _sentences(self, sentences: Sequence[str]) -> FloatArray:
-        batch = self.tokenizer(list(sentences), padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
-        with torch.inference_mode():
-            hidden = self.model(**batch).last_hidden_state.double()
-        mask = batch["attention_mask"][..., None]
-        means = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
+        hidden, mask, _ = self._encode(sentences)
+        means = (hidden * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
         return np.asarray(torch.nn.functional.normalize(means, dim=-1).numpy())
+
+    def _encode(self, texts: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Last hidden states (texts, tokens, hidden size); which tokens are no padding, and special (texts, tokens)."""
+        batch = self.tokenizer(
+            list(texts), padding=True, truncation=True, max_length=LONGEST, return_special_tokens_mask=True,
+            return_tensors="pt",
+        )  # fmt: skip
+        special = batch.pop("special_tokens_mask").bool()
+        with torch.inference_mode():
+            return self.model(**batch).last_hidden_state.double(), batch["attention_mask"].bool(), special
 
 
 def library_f1(texts: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
@@ -128,7 +125,7 @@ def library_f1(texts: Sequence[str], references: Sequence[Sequence[str]]) -> lis
 
 
 @cache
-def _kept(folder: Path) -> TextEncoder:
+def _load_once(folder: Path) -> TextEncoder:
     return TextEncoder.from_folder(folder)
 
 

@@ -6,14 +6,12 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.errors import UsageError
 from evenhand.models.errors import ModelError
 from evenhand.models.name_hints import find_model_folders, suggest_name
-from evenhand.models.quantization import Bits, check_quantization
-from evenhand.models.registry import EMBEDDED, Loading
+from evenhand.models.registry import EMBEDDED, Bits, Loading
 from evenhand.options import option
 from evenhand.paths import typed_path
 
@@ -36,7 +34,7 @@ class TransformersOptions:
     )
     prompt_memory: float | None = option(
         None,
-        "GB of prompts that were read, kept on a CPU for those that begin alike; by default a quarter of what is free",
+        "GB of prompts kept on a CPU for later prompts with the same beginning; by default a quarter of what is free",
         metavar="GB",
         least=0,
         incidental=True,
@@ -67,7 +65,7 @@ class TransformersBackend:
             return TransformersModel.from_checkpoint(
                 checkpoint, loading.batch_size, options.scoring, options.prompt_memory
             )
-        from evenhand.models.vision_model import ACCEPTED as SEEING
+        from evenhand.models.picture_reader import ACCEPTED as SEEING
         from evenhand.models.vision_model import VisionModel
 
         if name == EMBEDDED:
@@ -91,7 +89,7 @@ def checkpoint_of(name: str, loading: Loading, options: TransformersOptions) -> 
 
     from evenhand.models.adapters import find_adapter
     from evenhand.models.embedded import NAME
-    from evenhand.models.loading import Checkpoint, explained
+    from evenhand.models.loading import Checkpoint, check_quantization, explained
 
     if options.quantization is not None:
         check_quantization(options.quantization)
@@ -134,18 +132,14 @@ def _locate(checkpoint: Checkpoint) -> Checkpoint:
         return replace(checkpoint, path=str(unpack_gguf(gguf, checkpoint.precision)), gguf=gguf)
     if path.is_file():
         raise ValueError(f"it is a file; name its folder, --model {path.parent}")
-    if not any((path / file).is_file() for file in ("config.json", "adapter_config.json")):
-        raise ValueError(_describe_folder(path))
-    return replace(checkpoint, path=str(path))
-
-
-def _describe_folder(path: Path) -> str:
-    """Why a folder is no model, and which one may be meant."""
+    if any((path / file).is_file() for file in ("config.json", "adapter_config.json")):
+        return replace(checkpoint, path=str(path))
     if (path / "model_index.json").is_file():
-        return "it is a pipeline of diffusers, which writes no text"
+        raise ValueError("it is a pipeline of diffusers, which writes no text")
     below = find_model_folders(path)
     holds = ", ".join(sorted(each.name for each in path.iterdir())[:5]) or "nothing"
-    return f"it has no config.json; it holds {holds}" + (f"; name a folder in it: --model {below[0]}" if below else "")
+    meant = f"; name a folder in it: --model {below[0]}" if below else ""
+    raise ValueError(f"it has no config.json; it holds {holds}{meant}")
 
 
 def _put_on_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) -> Checkpoint:
@@ -159,25 +153,18 @@ def _put_on_base(checkpoint: Checkpoint, adapter: Adapter, given: str | None) ->
         based = _locate(based)
         if find_adapter(based.path, base, based.revision) is not None:
             raise ValueError("it is an adapter itself; merge it into its base first (peft's merge_and_unload)")
-        _warn_of_another_base(based, base, adapter)
+        own_embedded = base == adapter.base == EMBEDDED  # it comes with the installation, in one version
+        if adapter.trained_on is not None and not own_embedded and based.version != adapter.trained_on:
+            logger.warning(  # an adapter fits any base of its shape; a newer commit may only have another card
+                "adapter %r was trained on version %s of its base, and is put on %s, which is version %s: if the "
+                "weights differ, its answers are not those that were trained. --model-option base=NAME names another "
+                "base",
+                adapter.name,
+                adapter.trained_on,
+                base,
+                based.version,
+            )
     return based
-
-
-def _warn_of_another_base(based: Checkpoint, base: str, adapter: Adapter) -> None:
-    """An adapter fits any base of its shape, and answers nonsense on most; a newer commit may only have another card.
-
-    The embedded model comes with the installation, in one version.
-    """
-    if adapter.trained_on is None or (base == adapter.base == EMBEDDED) or based.version == adapter.trained_on:
-        return
-    logger.warning(
-        "adapter %r was trained on version %s of its base, and is put on %s, which is version %s: if the weights "
-        "differ, its answers are not those that were trained. --model-option base=NAME names another base",
-        adapter.name,
-        adapter.trained_on,
-        base,
-        based.version,
-    )
 
 
 def only_sees(checkpoint: Checkpoint) -> bool:

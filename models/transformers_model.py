@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Literal
 
 import torch
@@ -18,25 +19,19 @@ from transformers import (
 )
 from transformers.cache_utils import Cache
 
-from evenhand.models.choice_scoring import ChoiceScoring
-from evenhand.models.constrained_writing import Grammars, can_constrain
+from evenhand.models.choice_scoring import ChoiceScoring, left_padded
+from evenhand.models.constrained_writing import Grammars, SchemaProcessor, can_constrain
 from evenhand.models.decoding import decoding, takes_roomy_layers
 from evenhand.models.errors import Unanswerable
-from evenhand.models.generation import CountsWritten, make_processors
+from evenhand.models.generation import CountsWritten, choice_reply, end_tokens, make_processors, own_sampling, reply_of
 from evenhand.models.kept_prompts import KeptPrompts, shared_end
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
-from evenhand.models.padded_scoring import left_padded
-from evenhand.models.prefix_tree import Tokens
+from evenhand.models.prefix_tree import LogProbs, Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
-from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Reply, Request, Sampling
-from evenhand.models.scoring import LogProbs
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 from evenhand.models.text_reader import TextReader
-
-# Batches a call. Calls of many prompts share more prefixes; texts take long, and an interrupted call is lost.
-_BATCHES = {"choose": 16, "generate": 2}
 
 Asked = list[tuple[int, Request]]  # requests of one kind, each with its place in the call
 
@@ -48,6 +43,7 @@ class TransformersModel(LocalModel):
     """
 
     can: frozenset[Ability] = frozenset({"generate", "choose", "count_tokens", "continue"})
+    batches: Mapping[Kind, int] = MappingProxyType({"choose": 16, "generate": 2})
 
     def __init__(
         self,
@@ -97,9 +93,6 @@ class TransformersModel(LocalModel):
         )
         model.notes = checkpoint.notes
         return model
-
-    def at_once(self, kind: Kind) -> int:
-        return self.batch_size * _BATCHES[kind]
 
     def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
         """Choices first, then texts; a batch's replies when it is computed."""
@@ -165,18 +158,16 @@ class TransformersModel(LocalModel):
         scored: dict[int, dict[int, LogProbs]] = {}
         for i, log_probs in self.scoring.suited_to(continuations).scored(continuations):
             place, choice = owners[i]
-            of_request = scored.setdefault(place, {})
-            of_request[choice] = log_probs
-            if len(of_request) == n_choices[place]:
-                in_order = tuple(of_request[choice] for choice in range(n_choices[place]))
-                yield place, Reply(finish_reason="choice", choice_log_probs=in_order)
+            scored.setdefault(place, {})[choice] = log_probs
+            if len(scored[place]) == n_choices[place]:
+                yield place, choice_reply(scored[place])
 
     def _texts(self, asked: Asked, on_tokens: OnTokens) -> Answers:
         """Padded batches of like sampling and length; each request samples from its own seed.
 
         Those by a schema stand apart: their texts may end where others' don't.
         """
-        alike: dict[tuple[Sampling, bool], dict[Tokens, Asked]] = {}
+        alike: dict[tuple[Sampling, bool, str], dict[Tokens, Asked]] = {}
         for (place, request), tokens in zip(asked, self.reader.prompts([request for _, request in asked])):
             try:
                 if isinstance(tokens, Unanswerable):
@@ -186,10 +177,10 @@ class TransformersModel(LocalModel):
             except Unanswerable as error:
                 yield place, self._failures.reply(request, error)
             else:
-                like = request.sampling, request.schema is not None
+                like = request.sampling, request.schema is not None, self.chat.stop if request.template else ""
                 alike.setdefault(like, {}).setdefault(tokens, []).append((place, request))
-        for (chosen, _), rows in alike.items():
-            sampling = own_sampling(self.model.generation_config, chosen)
+        for (chosen, _, stop), rows in alike.items():
+            sampling = own_sampling(self.model.generation_config, chosen, stop)
             ordered = [(tokens, *each) for tokens in sorted(rows, key=len) for each in rows[tokens]]
             for start in range(0, len(ordered), self.batch_size):
                 prompts, places, some = zip(*ordered[start : start + self.batch_size])
@@ -205,7 +196,7 @@ class TransformersModel(LocalModel):
         schemas = [request.schema for request in requests if request.schema is not None]
         if schemas:
             ends = self._ends
-            processors.append(self.grammars.keeping(schemas))  # first: what is drawn rules out all else
+            processors.append(SchemaProcessor(self.grammars, schemas))  # first: what is drawn rules out all else
         processors.extend(make_processors(self.model.generation_config, sampling, requests, attention_mask))
         with torch.inference_mode(), decoding(self.model, read) as kept:
             output = self.model.generate(

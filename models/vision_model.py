@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import PIL.Image
 import torch
 from transformers import (
-    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
     AutoModelForImageTextToText,
     BatchFeature,
     GenerationConfig,
     LogitsProcessor,
     LogitsProcessorList,
-    PreTrainedConfig,
     PreTrainedModel,
     ProcessorMixin,
     StoppingCriteria,
@@ -26,26 +25,26 @@ from transformers import (
 
 from evenhand.models.box_scales import BOX_SCALES, BoxScale
 from evenhand.models.errors import Unanswerable, first_line, too_long
-from evenhand.models.generation import CountsWritten, ForcedAnswers, make_processors
+from evenhand.models.generation import (
+    CountsWritten,
+    ForcedAnswers,
+    choice_reply,
+    end_tokens,
+    make_processors,
+    own_sampling,
+    reply_of,
+)
 from evenhand.models.loading import Checkpoint
 from evenhand.models.local_model import LocalModel
-from evenhand.models.picture_layout import PictureLayout, PicturePrompt
-from evenhand.models.picture_processor import load_processor
-from evenhand.models.pictures import crops_to_the_middle, decoded, squared
-from evenhand.models.prefix_tree import Tokens
+from evenhand.models.picture_reader import ACCEPTED, PictureLayout, PicturePrompt, decode_picture, load_processor
+from evenhand.models.pictures import squared
+from evenhand.models.prefix_tree import LogProbs, Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, unheard
-from evenhand.models.replies import end_tokens, own_sampling, reply_of
 from evenhand.models.request import Image, Reply, Request, Sampling
-from evenhand.models.scoring import LogProbs
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
 logger = logging.getLogger(__name__)
 
-ACCEPTED = (
-    "a Hub id or a local folder of an image-text-to-text model (as LLaVA-1.5, Qwen2-VL, SmolVLM, Idefics2, PaliGemma), "
-    "with config.json, safetensors weights, a tokenizer and an image processor"
-)
-_BATCHES = 2  # a call: pictures take long, and an interrupted call is lost
 # What processors, and models given what processors made, raise for requests that they can't take.
 _REFUSALS = (ValueError, TypeError, LookupError, StopIteration)
 
@@ -66,10 +65,6 @@ class Row:
     def new_tokens(self) -> int:
         return len(self.answer) or self.request.sampling.max_new_tokens
 
-    @property
-    def images(self) -> tuple[Image, ...]:
-        return tuple(image for message in self.request.messages for image in message.images)
-
 
 class VisionModel(LocalModel):
     """A checkpoint with its processor.
@@ -79,6 +74,7 @@ class VisionModel(LocalModel):
     """
 
     can: frozenset[Ability] = frozenset({"generate", "choose", "see"})
+    batches: Mapping[Kind, int] = MappingProxyType({"choose": 2, "generate": 2})
 
     def __init__(
         self,
@@ -96,7 +92,6 @@ class VisionModel(LocalModel):
         self.processor = processor
         self.tokenizer = processor.tokenizer
         self.box_scale = box_scale
-        self._crops = crops_to_the_middle(processor.image_processor)
         self._warned = False
         self.tokenizer.padding_side = "left"
         if self.tokenizer.pad_token is None:
@@ -107,10 +102,7 @@ class VisionModel(LocalModel):
         """Raises ModelError saying what could not be loaded, or that it is no image-text-to-text model; of the weights,
         when the first question comes."""
         checkpoint = replace(checkpoint, accepted=ACCEPTED)
-        path, revision = checkpoint.source_of("processor_config.json")
-        with checkpoint.explained():
-            check_kind(checkpoint.config)
-            processor = load_processor(path, revision, checkpoint.config)
+        processor = load_processor(checkpoint)
         model = cls(
             lambda: checkpoint.weights(AutoModelForImageTextToText),
             processor,
@@ -124,115 +116,82 @@ class VisionModel(LocalModel):
         model.notes = checkpoint.notes
         return model
 
-    def at_once(self, kind: Kind) -> int:
-        return self.batch_size * _BATCHES
-
     def answer(self, requests: Sequence[Request], on_tokens: OnTokens = unheard) -> Answers:
         """Choices first, then texts; a batch's replies when it is computed."""
         chosen: list[Row] = []
         written: list[Row] = []
         for place, request in enumerate(requests):
             try:
-                rows = self.rows(request, place)
+                (chosen if request.choices else written).extend(self.rows(request, place))
             except Unanswerable as error:
                 yield place, self._failures.reply(request, error)
-            else:
-                (chosen if request.choices else written).extend(rows)
         yield from self._choices(chosen)
         for row, text in self._each(written, partial(self._generated, on_tokens=on_tokens)):
             yield row.place, self._failures.reply(row.request, text) if isinstance(text, Unanswerable) else text
 
     def rows(self, request: Request, place: int = 0) -> list[Row]:
         """One a choice, or one for a text. Raises Unanswerable."""
-        if not request.template:
-            raise Unanswerable("not_understood", "image-text-to-text models are asked by their template here")
         if request.schema is not None:
             raise Unanswerable("not_understood", "image-text-to-text models keep to no schema here")
-        try:
-            prompt = self.layout.lay_out(request.messages, answered=bool(request.choices))
-            if not request.choices:
-                return [Row(place, request, prompt)]
-            answers = [prompt.answer(self.tokenizer, choice) for choice in request.choices]
-        except ValueError as error:
-            raise Unanswerable("not_understood", first_line(error)) from error
+        prompt = self.layout.lay_out(request, answered=bool(request.choices))
+        if not request.choices:
+            return [Row(place, request, prompt)]
+        answers = [prompt.answer(self.tokenizer, choice) for choice in request.choices]
         return [Row(place, request, prompt, answer, i) for i, answer in enumerate(answers)]
 
     def _choices(self, rows: Sequence[Row]) -> Answers:
         """The model writes each choice after the prompt, as it would write its own text."""
         scored: dict[int, dict[int, LogProbs]] = {}
-        failed: set[int] = set()
-        for row, log_probs in self._each(rows, self._log_probs):
-            if row.place in failed:
+        refused: dict[int, Unanswerable] = {}
+        for row, found in self._each(rows, self._log_probs):
+            if isinstance(found, Unanswerable):
+                refused[row.place], found = found, ()
+            scored.setdefault(row.place, {})[row.choice] = found
+            if len(scored[row.place]) < len(row.request.choices):
                 continue
-            if isinstance(log_probs, Unanswerable):
-                failed.add(row.place)
-                yield row.place, self._failures.reply(row.request, log_probs)
-                continue
-            of_request = scored.setdefault(row.place, {})
-            of_request[row.choice] = log_probs
-            n = len(row.request.choices)
-            if len(of_request) == n:
-                in_order = tuple(of_request[choice] for choice in range(n))
-                yield row.place, Reply(finish_reason="choice", choice_log_probs=in_order)
+            if row.place in refused:
+                yield row.place, self._failures.reply(row.request, refused[row.place])
+            else:
+                yield row.place, choice_reply(scored[row.place])
 
     def _each(
         self, rows: Sequence[Row], compute: Callable[[Sequence[Row], BatchFeature], list[T]]
     ) -> Iterator[tuple[Row, T | Unanswerable]]:
-        """What is computed of each row, or why it can't be."""
-        for batch in self._batches(rows):
-            yield from self._computed(batch, compute)
-
-    def _batches(self, rows: Sequence[Row]) -> Iterator[list[Row]]:
-        """Of like sampling, neighbors in length, and of as many pictures each.
+        """What is computed of each row, or why it can't be: in batches of like sampling, neighbors in length, and of as
+        many pictures each.
 
         Processors differ most in how they tell whose a picture is, where the rows of a batch have unlike numbers.
         """
         alike: dict[tuple[Sampling, int], list[Row]] = {}
         for row in sorted(rows, key=lambda row: len(row.prompt.text)):
-            alike.setdefault((row.request.sampling, len(row.images)), []).append(row)
+            alike.setdefault((row.request.sampling, len(row.request.images)), []).append(row)
         for neighbors in alike.values():
             for start in range(0, len(neighbors), self.batch_size):
-                yield neighbors[start : start + self.batch_size]
+                yield from self._computed(neighbors[start : start + self.batch_size], compute)
 
     def _computed(
         self, batch: list[Row], compute: Callable[[Sequence[Row], BatchFeature], list[T]]
     ) -> Iterator[tuple[Row, T | Unanswerable]]:
         """Where a batch is refused, its rows are asked one by one."""
-        good: list[Row] = []
-        pictures = []
-        for row in batch:
-            try:
-                pictures.append([self.picture(image) for image in row.images])
-            except ValueError as error:
-                yield row, Unanswerable("not_understood", str(error))
-            else:
-                good.append(row)
-        if not good:
-            return
         try:
-            inputs, long = self._fitting(good, pictures)
-            computed = [] if long else compute(good, inputs)
+            computed = compute(batch, self._fitting(batch))
         except Unanswerable as error:
-            if len(good) == 1:
-                yield good[0], error
+            if len(batch) == 1:
+                yield batch[0], error
                 return
-            for row in good:
+            for row in batch:
                 yield from self._computed([row], compute)
-            return
-        yield from zip(good, computed)
-        for i, why in long.items():
-            yield good[i], why
-        if long and len(long) < len(good):
-            yield from self._computed([row for i, row in enumerate(good) if i not in long], compute)
+        else:
+            yield from zip(batch, computed)
 
-    def _fitting(
-        self, rows: Sequence[Row], pictures: Sequence[list[PIL.Image.Image]]
-    ) -> tuple[BatchFeature, dict[int, Unanswerable]]:
-        """What the model takes, and which rows are too long for it."""
+    def _fitting(self, rows: Sequence[Row]) -> BatchFeature:
+        """What the model takes. Raises Unanswerable for a row that is too long for it."""
+        pictures = [[self.picture(image) for image in row.request.images] for row in rows]
         inputs = self.inputs([row.prompt for row in rows], pictures)
-        needed = [n + row.new_tokens for n, row in zip(inputs["attention_mask"].sum(dim=-1).tolist(), rows)]
-        limit = self.context
-        return inputs, {i: too_long(n, limit) for i, n in enumerate(needed) if limit is not None and n > limit}
+        needed = max(n + row.new_tokens for n, row in zip(inputs["attention_mask"].sum(dim=-1).tolist(), rows))
+        if self.context is not None and needed > self.context:
+            raise too_long(needed, self.context)
+        return inputs
 
     def inputs(self, prompts: Sequence[PicturePrompt], pictures: Sequence[list[PIL.Image.Image]]) -> BatchFeature:
         """Token ids, masks and pixel values, padded on the left. Raises Unanswerable where the processor refuses."""
@@ -250,22 +209,21 @@ class VisionModel(LocalModel):
         return inputs.to(self.model.get_input_embeddings().weight.device, dtype=self.model.dtype)
 
     def picture(self, image: Image) -> PIL.Image.Image:
-        """As the processor is given it. Raises ValueError for what can't be decoded."""
-        picture = decoded(image)
-        if not self._crops or picture.width == picture.height:
-            return picture
-        if not self._warned:
+        """As the processor is given it. Raises Unanswerable for what can't be decoded."""
+        picture = decode_picture(image)
+        whole = squared(picture, self.processor.image_processor)
+        if whole is not picture and not self._warned:
             logger.warning(
                 "%s: its image processor keeps the middle of oblong pictures alone; they are padded to squares first, "
                 "in its mean colour",
                 self.identity,
             )
             self._warned = True
-        return squared(picture, self.processor.image_processor)
+        return whole
 
     def _generated(self, rows: Sequence[Row], inputs: BatchFeature, on_tokens: OnTokens) -> list[Reply]:
         """Each samples from its own seed."""
-        sampling = own_sampling(self.model.generation_config, rows[0].request.sampling)
+        sampling = own_sampling(self.model.generation_config, rows[0].request.sampling, self.chat.stop)
         ends = end_tokens(self.model.generation_config, self.tokenizer, self.chat.end_of_turn)
         written = self.write(
             inputs,
@@ -318,11 +276,3 @@ class VisionModel(LocalModel):
                 )
         except _REFUSALS as error:
             raise Unanswerable("not_understood", first_line(error)) from error
-
-
-def check_kind(config: PreTrainedConfig) -> None:
-    """Raises ValueError for a model that takes no pictures, or doesn't write on from its prompt."""
-    if type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
-        raise ValueError(f"a {config.model_type} model is no image-text-to-text model")
-    if config.is_encoder_decoder or config.get_text_config().is_encoder_decoder:
-        raise ValueError(f"a {config.model_type} model with an encoder for its text is not supported")

@@ -28,7 +28,7 @@ from transformers import (
     Qwen3Config,
 )
 
-from evenhand.models.padded_scoring import PaddedScoring
+from evenhand.models.choice_scoring import PaddedScoring, score_all
 from evenhand.models.prefix_tree import Continuation, distinct_tokens
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
@@ -117,17 +117,17 @@ def test_shared_prefixes_equal_padded_batches(name, attention):
     for sizes in ((NODES_A_TREE, NODES_A_BATCH), (8, 100), (8, 16)):  # one tree or two; many in a batch; many batches
         shared = SharedPrefixScoring(model, *sizes)
         for continuations in CASES.values():
-            assert_agree(continuations, shared.log_probs(continuations), padded.log_probs(continuations))
+            assert_agree(continuations, score_all(shared, continuations), score_all(padded, continuations))
     assert model.config._attn_implementation == attention
 
 
 def test_what_was_scored_before_changes_no_bit(llama):
     """An interrupted run that begins with a later call writes the same figures."""
-    fresh = {case: SharedPrefixScoring(llama).log_probs(asked) for case, asked in CASES.items()}
+    fresh = {case: score_all(SharedPrefixScoring(llama), asked) for case, asked in CASES.items()}
     used = SharedPrefixScoring(llama)
     for before, case in itertools.product(CASES, CASES):
-        used.log_probs(CASES[before])
-        assert used.log_probs(CASES[case]) == fresh[case], f"{case} after {before}"
+        score_all(used, CASES[before])
+        assert score_all(used, CASES[case]) == fresh[case], f"{case} after {before}"
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def forward_passes(model):
 def test_each_distinct_token_is_computed_once(llama):
     asked = CASES["one base"]
     with forward_passes(llama) as fed:
-        SharedPrefixScoring(llama, nodes_a_tree=256).log_probs(asked)
+        score_all(SharedPrefixScoring(llama, nodes_a_tree=256), asked)
     computed = sum(prod(input_ids) for input_ids, _ in fed)
     assert computed == distinct_tokens(asked)
     assert computed < sum(len(read) for read in {each.read for each in asked}) / 5
@@ -159,7 +159,7 @@ def test_memory_and_work_are_bounded_for_2000_prompts(llama, preambles):
     prompts = [starts[i % preambles] + tokens(2 + i % 9, seed=i) for i in range(2000)]
     asked = [Continuation(prompt, answer) for prompt in prompts for answer in ((5,), (6,))]
     with forward_passes(llama) as fed:
-        SharedPrefixScoring(llama).log_probs(asked)
+        score_all(SharedPrefixScoring(llama), asked)
     longest = max(len(each.read) for each in asked)
     assert sum(prod(input_ids) for input_ids, _ in fed) < 1.5 * distinct_tokens(asked)
     for input_ids, mask in fed:
@@ -240,7 +240,7 @@ def test_what_is_picked_is_right_for_prompts_longer_than_the_self_check(config, 
     asked = [Continuation(base + end[:n], answer) for n in (0, 3, 20) for answer in ANSWERS]
     network = tiny(config, len(tokenizer))
     picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None).scoring.suited_to(asked)
-    assert_agree(asked, picked.log_probs(asked), PaddedScoring(network, padding=0, batch_size=8).log_probs(asked))
+    assert_agree(asked, score_all(picked, asked), score_all(PaddedScoring(network, padding=0, batch_size=8), asked))
 
 
 def test_gpt_neos_window_counts_places_so_that_it_takes_no_tree(tokenizer):
@@ -250,13 +250,13 @@ def test_gpt_neos_window_counts_places_so_that_it_takes_no_tree(tokenizer):
     asked = [Continuation(base + tokens(20, seed=i), answer) for i in range(1, 41) for answer in ANSWERS]
     network = tiny(config, len(tokenizer))
     picked = TransformersModel(lambda: network, tokenizer, "tiny", context=None).scoring.suited_to(asked)
-    assert_agree(asked, picked.log_probs(asked), PaddedScoring(network, padding=0, batch_size=8).log_probs(asked))
+    assert_agree(asked, score_all(picked, asked), score_all(PaddedScoring(network, padding=0, batch_size=8), asked))
 
 
 def test_one_long_prompt_among_short_ones_pads_no_batch_beyond_its_size(llama):
     asked = [Continuation(tokens(n, seed=i), (5,)) for i, n in enumerate([1500, *[5] * 200])]
     with forward_passes(llama) as fed:
-        SharedPrefixScoring(llama).log_probs(asked)
+        score_all(SharedPrefixScoring(llama), asked)
     assert max(prod(input_ids) for input_ids, _ in fed) <= NODES_A_BATCH
 
 

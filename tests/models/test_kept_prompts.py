@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from evenhand.models.choice_scoring import PaddedScoring, score_all
 from evenhand.models.kept_prompts import BLOCK, KeptPrompts, shared_end
-from evenhand.models.padded_scoring import PaddedScoring
 from evenhand.models.prefix_tree import Continuation, distinct_tokens
 from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request, Sampling
@@ -112,32 +112,32 @@ def test_a_growing_prompt_is_scored_from_what_was_read_of_it(model):
     kept = KeptPrompts(model, MANY)
     shared = SharedPrefixScoring(model, kept_prompts=kept)
     kept.cache([asked[0].prompt for asked in rounds(LONG + 1)])  # of a text that was written
-    scored = [shared.log_probs(asked) for asked in rounds(*GROWING)]
+    scored = [score_all(shared, asked) for asked in rounds(*GROWING)]
     computed = sum(fed)
     whole = sum(map(distinct_tokens, rounds(*GROWING)))
     distinct = distinct_tokens([each for asked in rounds(*GROWING) for each in asked])
     assert distinct <= computed < distinct + 3 * len(GROWING) * BLOCK < whole
     for asked, log_probs in zip(rounds(*GROWING), scored):
-        for one, other in zip(log_probs, PaddedScoring(model, padding=0, batch_size=8).log_probs(asked)):
+        for one, other in zip(log_probs, score_all(PaddedScoring(model, padding=0, batch_size=8), asked)):
             assert one == pytest.approx(other, abs=1e-4)
 
 
 def test_what_was_kept_changes_no_bit_of_what_is_scored(model):
     """Nor does what was dropped: a run that was killed goes on with nothing kept."""
     fresh = [
-        SharedPrefixScoring(model, kept_prompts=KeptPrompts(model, MANY)).log_probs(each) for each in rounds(*GROWING)
+        score_all(SharedPrefixScoring(model, kept_prompts=KeptPrompts(model, MANY)), each) for each in rounds(*GROWING)
     ]
     for most_bytes in (0, MANY):
         kept = KeptPrompts(model, most_bytes)
         used = SharedPrefixScoring(model, kept_prompts=kept)
         for _ in range(2):
-            assert [used.log_probs(asked) for asked in rounds(*GROWING)] == fresh
+            assert [score_all(used, asked) for asked in rounds(*GROWING)] == fresh
             assert kept.n_bytes <= most_bytes
 
 
 def test_short_prompts_are_scored_together_and_not_kept(model):
     kept = KeptPrompts(model, MANY)
-    SharedPrefixScoring(model, kept_prompts=kept).log_probs(next(rounds(LONG - 10)))
+    score_all(SharedPrefixScoring(model, kept_prompts=kept), next(rounds(LONG - 10)))
     assert not kept.n_read
 
 

@@ -11,17 +11,19 @@ from tokenizers.processors import TemplateProcessing
 
 from evenhand.errors import UsageError
 from evenhand.models.chat_templates import ChatTemplate
-from evenhand.models.layout import Layout
+from evenhand.models.errors import Unanswerable
+from evenhand.models.generation import end_tokens, own_sampling, reply_of
 from evenhand.models.protocol import replies
-from evenhand.models.replies import end_tokens, reply_of
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.models.template_settings import TemplateSettings
-from evenhand.models.text_reader import TextReader
+from evenhand.models.text_reader import Layout, TextReader
 from evenhand.models.transformers_model import TransformersModel
 from tests.models import chat_templates as templates
 
 WHO = (Message("user", "Who?"),)
 OFF = TemplateSettings((("enable_thinking", "false"),))
+DATED = TemplateSettings(date="2026-01-01")
+ON = TemplateSettings((("thinking", "true"),), "2026-01-01")
 MARKS = ("<think>", "</think>", "<|im_start|>", "<|im_end|>", "<|return|>", "<|channel|>", "<|message|>", "<|start|>",
          "<end_of_turn>", "<start_of_turn>", "<|eot_id|>", "<｜end▁of▁sentence｜>")  # fmt: skip
 
@@ -75,9 +77,39 @@ def templated(tokenizer):
             "<|start|>user<|message|>Who?<|end|><|start|>assistant<|channel|>final<|message|>",
             "",
         ),
+        (
+            templates.SMOLLM_3_PUBLISHED,
+            DATED,
+            "<|im_start|>system\nToday Date: 01 January 2026\nReasoning Mode: /no_think\n\n<|im_end|>\n"
+            "<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n",
+            "",
+        ),
+        (templates.GLM_4_5, None, "[gMASK]<sop><|user|>\nWho?<|assistant|>\n<think></think>\n", ""),
+        (
+            templates.COMMAND_A_REASONING,
+            None,
+            "<|user|><|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|># System Preamble<|END_OF_TURN_TOKEN|>"
+            "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>Who?<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"
+            "<|START_THINKING|><|END_THINKING|><|START_RESPONSE|>",
+            "",
+        ),
+        (
+            templates.EXAONE_DEEP,
+            None,
+            "[|system|][|endofturn|]\n[|user|]Who?\n[|assistant|]<thought>\n\n</thought>\n\n",
+            "",
+        ),
+        (templates.HUNYUAN, None, "<|user|><｜hy_User｜>Who?<｜hy_Assistant｜><think>\n\n</think>\n", ""),
+        (templates.DEEPSEEK_V3_1, None, "<|user|><｜User｜>Who?<｜Assistant｜></think>", ""),
+        (templates.DEEPSEEK_V3_1, ON, "<|user|><｜User｜>Who?<｜Assistant｜><think>\n</think>\n\n", ""),
+        (templates.FALCON, None, "User: Who?\nFalcon:", " "),
+        (templates.OLMO_2, None, "<|user|><|user|>\nWho?\n<|assistant|>\n", ""),
+        (templates.ALPACA, None, "### Instruction:\nWho?\n\n### Response:\n", ""),
     ],
-    ids=["Llama 2", "Vicuna", "Gemma 2", "Qwen3", "Qwen3, off", "Qwen3 Thinking", "R1", "SmolLM3", "gpt-oss"],
-)
+    ids=["Llama 2", "Vicuna", "Gemma 2", "Qwen3", "Qwen3, off", "Qwen3 Thinking", "R1", "SmolLM3", "gpt-oss",
+         "SmolLM3, published", "GLM 4.5", "Command A Reasoning", "EXAONE Deep", "Hunyuan", "DeepSeek V3.1",
+         "DeepSeek V3.1, on", "Falcon", "OLMo 2", "Alpaca"],
+)  # fmt: skip
 def test_a_choice_stands_where_the_template_puts_an_answer(templated, template, settings, before, gap):
     """Byte by byte, and as tokens: what the template writes is no part of the choice, but for a space that joins it."""
     reader = TextReader(templated(template), None, settings or TemplateSettings())
@@ -97,6 +129,11 @@ def test_a_choice_stands_where_the_template_puts_an_answer(templated, template, 
         (templates.SMOLLM_3, True, "with enable_thinking=false"),
         (templates.GPT_OSS, False, "'<|channel|>final<|message|>'"),
         (templates.LLAMA_2, False, None),
+        (templates.SMOLLM_3_PUBLISHED, False, "with enable_thinking=false"),
+        (templates.COMMAND_A_REASONING, True, "with reasoning=false"),
+        (templates.PHI_4_REASONING, False, "names thoughts and writes none before an answer"),
+        (templates.OLMO_2, False, None),
+        (templates.DEEPSEEK_V3_1, False, None),
     ],
 )
 def test_a_text_begins_where_the_template_begins_it(templated, template, opened, note):
@@ -105,11 +142,85 @@ def test_a_text_begins_where_the_template_begins_it(templated, template, opened,
     request = Request(WHO)
     assert reader.opens_thought(request) == opened
     asked = templated(template).apply_chat_template(
-        [{"role": "user", "content": "Who?"}], tokenize=False, add_generation_prompt=True
+        [{"role": "user", "content": "Who?"}],
+        tokenize=False,
+        add_generation_prompt=True,
+        strftime_now=TemplateSettings().strftime_now,
     )
     assert reader.layout.lay_out(WHO).text == asked
     notes = reader.layout.chat.notes
     assert notes == () if note is None else note in notes[0]
+
+
+def test_a_template_that_asks_for_a_thought_says_so(templated):
+    """Granite's, where thinking is on: no mark stands in the prompt's end, and the model writes one."""
+    for settings, note in ((DATED, ()), (TemplateSettings((("thinking", "false"),)), ())):
+        assert ChatTemplate(templated(templates.GRANITE_3_3), settings).notes == note
+    [note] = ChatTemplate(templated(templates.GRANITE_3_3), ON).notes
+    assert "names thoughts" in note
+
+
+@pytest.mark.parametrize("system", [False, True])
+def test_a_space_before_an_answer_does_not_depend_on_the_system_message(templated, system):
+    """Mistral's template puts the system's text before the last question, so that it moves when an answer follows."""
+    messages = (*([Message("system", "Be fair.")] if system else []), *WHO)
+    prompt = Layout(templated(templates.MISTRAL_V3)).lay_out(messages, answered=True)
+    assert prompt.with_choice("Yes") == f"<|user|>[INST] {chr(10).join(('Be fair.', '', '')) * system}Who?[/INST] Yes"
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+def test_a_message_may_turn_thoughts_off(templated, role):
+    """Nemotron's template reads /no_think, and takes it out; the prompt then closes the thought itself."""
+    text = {"system": "", "user": "Who?"} | {role: "Who? /no_think"}
+    layout = Layout(templated(templates.NEMOTRON_NANO_2))
+    messages = [Message(each, content) for each, content in text.items() if content]
+    for answered in (False, True):
+        prompt = layout.lay_out(messages, answered=answered)
+        assert prompt.text.endswith("User\nWho?\n<SPECIAL_11>Assistant\n<think></think>")
+        assert not prompt.opened
+
+
+def test_a_template_without_a_generation_prompt_begins_the_answer(templated):
+    """Else the model would write the header itself, or the next instruction."""
+    layout = Layout(templated(templates.ALPACA))
+    assert (
+        layout.lay_out(WHO).text
+        == layout.lay_out(WHO, answered=True).text
+        == ("### Instruction:\nWho?\n\n### Response:\n")
+    )
+    assert layout.chat.notes == ()
+
+
+def test_turns_that_a_template_leaves_out_are_not_asked(templated):
+    layout = Layout(templated(templates.LAST_QUESTION))
+    assert (
+        layout.lay_out((Message("system", "Be fair."), *WHO)).text
+        == "<|user|><|user|>Be fair.\n\nWho?<|end|><|assistant|>"
+    )
+    with pytest.raises(Unanswerable, match="leaves out what they say"):
+        layout.lay_out((*WHO, Message("assistant", "Me."), Message("user", "Why?")))
+
+
+def test_all_choices_begin_at_one_place(templated):
+    """One that joins a token of the prompt would be charged for it, another not."""
+    tokenizer = templated("{% for m in messages %}{{ m.content }}{% endfor %}Answer: ", marks=())
+    tokenizer.add_tokens([AddedToken(" Yes", special=False, normalized=False)])
+    [read] = TextReader(tokenizer, None).continuations([Request(WHO, ("Yes", "No"))])
+    assert [tokenizer.decode(each.prompt) for each in read] == ["Who?Answer:", "Who?Answer:"]
+    assert [tokenizer.decode(each.answer) for each in read] == [" Yes", " No"]
+
+
+def test_a_tokenizer_that_ends_every_text_leaves_prompts_open(tokenizer):
+    """Its end would be scored as part of each option, and texts be written behind it."""
+    ended = tokenizer.__class__(tokenizer_object=copy.deepcopy(tokenizer._tokenizer))
+    ended.backend_tokenizer.post_processor = TemplateProcessing(
+        single="<|user|> $A <|end|>", special_tokens=[("<|user|>", 2), ("<|end|>", 0)]
+    )
+    reader = TextReader(ended, None)
+    [written] = reader.prompts([Request(WHO)])
+    [[scored]] = reader.continuations([Request(WHO, ("Yes",))])
+    assert (written, scored.prompt) == ((2, *tokenizer("Who?")["input_ids"]),) * 2
+    assert scored.answer == tuple(tokenizer(" Yes")["input_ids"])
 
 
 def test_a_question_that_speaks_of_thoughts_opens_none(templated):
@@ -147,7 +258,7 @@ def test_scores_are_those_of_the_same_weights_without_the_thought(tiny_llama, te
     [
         (templates.QWEN_3, "<|im_end|>"), (templates.GEMMA_2, "<end_of_turn>"), (templates.LLAMA_3, "<|eot_id|>"),
         (templates.LLAMA_2, "<|end|>"), (templates.GPT_OSS, "<|return|>"),
-        (templates.DEEPSEEK_R1, "<｜end▁of▁sentence｜>"), ("{{ messages }}", None),
+        (templates.DEEPSEEK_R1, "<｜end▁of▁sentence｜>"), ("{{ messages }}", None), (templates.GLM_4_5, "<|user|>"),
     ],
 )  # fmt: skip
 def test_the_end_of_a_turn_is_among_the_stops(templated, template, end):
@@ -159,6 +270,21 @@ def test_the_end_of_a_turn_is_among_the_stops(templated, template, end):
     if end is not None:
         tokens = tokenizer(f"Yes{end}\nuser", add_special_tokens=False)["input_ids"]
         assert reply_of(tokenizer, tokens, ends, Sampling()) == Reply("Yes")
+
+
+@pytest.mark.parametrize(
+    ("template", "stop"),
+    [(templates.FALCON, "\nUser:"), (templates.QWEN_3, "<|im_end|>"), (templates.OLMO_2, "")],
+)
+def test_a_turn_that_ends_in_words_is_cut_there(tiny_llama, templated, template, stop):
+    """Falcon's, and ChatML on a tokenizer without its tokens: the reply would go on with the next question."""
+    tokenizer = templated(template, marks=())
+    model = TransformersModel(lambda: tiny_llama, tokenizer, "tiny", context=1024)
+    assert model.chat.stop == stop
+    sampling = own_sampling(None, Sampling(), model.chat.stop)
+    assert reply_of(tokenizer, tokenizer(f"Yes{stop} Who?")["input_ids"], [], sampling).text == (
+        "Yes" if stop else "Yes Who?"
+    )
 
 
 def test_a_model_is_told_to_stop_there(tiny_llama, templated, monkeypatch):
@@ -173,6 +299,7 @@ def test_a_model_is_told_to_stop_there(tiny_llama, templated, monkeypatch):
         lambda self, **all_: given.append(all_["generation_config"]) or write(self, **all_),
     )
     replies(model, [Request(WHO, sampling=Sampling(max_new_tokens=2))])
+    assert given[0].stop_strings is None
     assert given[0].eos_token_id == [tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|system|>")]
 
 
@@ -302,6 +429,35 @@ def test_template_options_and_date_are_of_the_run(evenhand, dated, tmp_path):
     other = evenhand(*run, "--output", tmp_path / "a")
     assert other.code == 2
     assert "template_options" in other.err
+
+
+@pytest.mark.parametrize(
+    ("template", "begin", "system", "user", "behind"),
+    [
+        (templates.HUNYUAN, "", "{}<｜hy_place▁holder▁no▁3｜>", "<｜hy_User｜>{}",
+         "<｜hy_Assistant｜><think>\n\n</think>\n"),
+        (templates.GLM_4_5, "[gMASK]<sop>", "<|system|>\n{}", "<|user|>\n{}", "<|assistant|>\n<think></think>\n"),
+    ],
+    ids=["Hunyuan", "GLM 4.5"],
+)  # fmt: skip
+def test_a_run_scores_options_where_an_answer_stands(
+    evenhand, tiny_llama, tokenizer, tmp_path, template, begin, system, user, behind
+):
+    """A whole run's figures are those of the same weights after that prompt, to the letter."""
+    to_the_letter = (
+        f"{{{{ {begin!r} }}}}{{% for m in messages %}}{{{{ {{'system': {system!r}, 'user': {user + behind!r}, "
+        "'assistant': '{}'}[m.role].format(m.content) }}{% endfor %}"
+    )
+    own, found = copy.deepcopy(tokenizer), []
+    for name, own.chat_template in (("model", template), ("plain", to_the_letter)):
+        tiny_llama.save_pretrained(tmp_path / name)
+        own.save_pretrained(tmp_path / name)
+        run = ["run", "contact_hypothesis", "--config", "certainty", "--limit", 3, "--dtype", "float32"]
+        called = evenhand(*run, "--model", tmp_path / name, "--output", tmp_path / f"{name}-run")
+        assert called.code == 0, called.err
+        found.append(json.loads((tmp_path / f"{name}-run" / "results.json").read_text()))
+    assert found[0]["figures"] == found[1]["figures"]
+    assert "scored_after" in {each["code"] for each in found[0]["warnings"]}
 
 
 def test_options_and_dates_without_effect_are_refused(evenhand, tiny_checkpoint, tmp_path):

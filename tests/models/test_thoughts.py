@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 
+from evenhand.models.generation import reply_of
 from evenhand.models.protocol import replies
-from evenhand.models.replies import reply_of
 from evenhand.models.request import Message, Reply, Request, Sampling
 from evenhand.models.stub import StubModel
 from evenhand.models.thoughts import closing, is_open, make_reply, split_thought

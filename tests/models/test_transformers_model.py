@@ -13,11 +13,10 @@ from tokenizers.processors import TemplateProcessing
 from evenhand.models.errors import ModelError
 from evenhand.models.failures import NAMED
 from evenhand.models.generation import CountsWritten, SeededSampling
-from evenhand.models.layout import Layout
 from evenhand.models.loading import Checkpoint
 from evenhand.models.protocol import replies
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
-from evenhand.models.text_reader import TextReader
+from evenhand.models.text_reader import Layout, TextReader
 from evenhand.models.transformers_model import TransformersModel
 
 CHOICES = ("Likely", "Unlikely", "Yes", "Yes, always", "No")
@@ -101,15 +100,6 @@ def test_base_models_get_plain_paragraphs_and_a_space_before_the_answer(tokenize
     assert prompt.with_choice("Yes") == "Be fair.\n\nAnswer: Yes"
     talk = (Message("user", "Hello"), Message("assistant", "Hi"), Message("user", "Who?"))
     assert Layout(plain).lay_out(talk).text == "User: Hello\n\nAssistant: Hi\n\nUser: Who?\n\nAssistant:"
-
-
-def test_a_template_without_system_role_gets_its_text_in_the_first_question(tokenizer):
-    strict = tokenizer.__class__(
-        tokenizer_object=tokenizer._tokenizer,
-        chat_template="{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
-        "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}{% endfor %}",
-    )
-    assert Layout(strict).lay_out(ask("Who?").messages).text == "[user]Be fair.\n\nWho?"
 
 
 def test_sampling_is_the_requests_own(model):

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from evenhand.models.box_scales import BOX_SCALES
 from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.loading import Checkpoint
-from evenhand.models.picture_layout import PictureLayout
+from evenhand.models.picture_reader import PictureLayout
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
@@ -360,7 +360,7 @@ def test_base_models_get_plain_text(tmp_path, llava_folder):
     [("ASSISTANT:", " left"), ("<|im_start|>assistant\n", "left"), ("Answer: ", " left"), ("<|im_start|>", "left")],
 )
 def test_a_choice_follows_as_a_word_of_its_own(qwen, text, spelt):
-    from evenhand.models.picture_layout import PicturePrompt
+    from evenhand.models.picture_reader import PicturePrompt
 
     prompt = PicturePrompt(text).open_ended()
     assert qwen.tokenizer.decode(prompt.answer(qwen.tokenizer, "left")) == spelt
@@ -552,7 +552,7 @@ def test_loading_says_what_is_wrong(tmp_path, tiny_checkpoint, llava_folder):
     (odd / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelError, match=r"could not load model .*patch_size"):
         loaded(odd)
-    with pytest.raises(ModelError, match="batch size 0"):
+    with pytest.raises(ModelError, match="batch size must be at least 1, got 0"):
         loaded(llava_folder, batch_size=0)
 
 

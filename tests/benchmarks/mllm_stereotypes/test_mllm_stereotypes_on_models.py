@@ -88,7 +88,7 @@ def left_sided(tmp_path_factory):
     answer = model.tokenizer("left", add_special_tokens=False)["input_ids"] + [model.tokenizer.eos_token_id]
     rows = [model.rows(request)[0] for request in requests]
     inputs = model.inputs(
-        [row.prompt for row in rows], [[model.picture(image) for image in row.images] for row in rows]
+        [row.prompt for row in rows], [[model.picture(image) for image in row.request.images] for row in rows]
     )
     answers = torch.tensor([answer] * len(requests))
     inputs["input_ids"] = torch.cat([inputs["input_ids"], answers], dim=1)
