@@ -186,11 +186,22 @@ def test_a_delayed_bar_leaves_no_trace_of_what_was_short(capsys):
     assert capsys.readouterr().err == "a line\n"
 
 
-def test_a_delayed_bar_ends_its_line(capsys):
-    with ProgressBar("labe", delay=0.01) as run:
-        run.update(3, Step(finished=1))
-        wait_for(capsys, "33%")
-    assert capsys.readouterr().err.endswith("\n")
+def test_a_bar_in_a_log_is_lines_of_text(capsys, monkeypatch):
+    """The first and the last, and one when it is time; nothing that moves a cursor."""
+    monkeypatch.setattr("evenhand.progress.drawing_interval", lambda: 1e6)
+    with Bar(total=200, desc="labe") as bar:
+        for _ in range(100):
+            bar.update(1)
+            bar.refresh()
+        write_line("a line")
+        monkeypatch.setattr("evenhand.progress.drawing_interval", lambda: 0.0)
+        bar.refresh()
+        bar.update(100)
+    said = capsys.readouterr().err
+    assert re.sub(r" \[.*?\]", "", said).splitlines() == [
+        "labe:   0%, 0 of 200", "a line", "labe:  50%, 100 of 200", "labe: 100%, 200 of 200",
+    ]  # fmt: skip
+    assert not {"\r", "\x1b"} & {*said}
 
 
 def test_a_terminal_without_a_size_shows_progress():

@@ -93,7 +93,7 @@ class Sample:
         return Sample(rows, self.design, self.sign) if groups else self
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
-        """What several figures of the same rows share is computed for the first of them."""
+        """Compute what several figures of the same rows share once."""
         if key not in self._kept:
             self._kept[key] = compute()
         found: T = self._kept[key]
@@ -123,7 +123,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed between two runs, row by row: second minus first (n,), NaN where one of them is unread.
+    """Changes between two runs, row by row: second minus first (n,), NaN where one of them is unread.
 
     clusters, strata, crossed: (n,), how rows cluster. unread_in_one, unread_in_both: shares of the rows.
     """
@@ -137,7 +137,7 @@ class Changes:
 
 
 class Statistic:
-    """What is computed from a sample.
+    """A statistic of a sample.
 
     One of your own needs `value`, a number of some rows: its interval comes from resampling clusters, and the
     difference of two runs from resampling the clusters of both together. A statistic that knows better overrides
@@ -173,7 +173,7 @@ class Statistic:
         return self._resampled_difference(first, second, first.sign)
 
     def _resampled_difference(self, first: Sample, second: Sample, sign: int) -> Difference | None:
-        """Of the rows that both could read. sign: -1 takes the first as if its bias went the other way."""
+        """Resample rows that both could read. sign: -1 takes the first as if its bias went the other way."""
         from evenhand.statistics.bootstrap import bootstrap_difference
 
         one, other = self._read(first), self._read(second)
@@ -191,13 +191,13 @@ class Statistic:
         yield {}, self.estimate(sample)
 
     def differences(self, first: Sample, second: Sample) -> Iterable[tuple[Groups, Difference]]:
-        """Likewise of differences."""
+        """Yield (further groups, difference) of each group that the statistic itself makes."""
         found = self.difference(first, second)
         if found is not None:
             yield {}, found
 
     def changes(self, first: Sample, second: Sample) -> Iterable[tuple[Groups, Changes]]:
-        """Of statistics that are means over rows; none by default."""
+        """Yield (further groups, changes) of a statistic that is a mean over rows; none by default."""
         return ()
 
     def mirrored(self, sample: Sample) -> Sample:

@@ -106,7 +106,7 @@ def test_packages_that_bring_one_name_are_both_named(installed):
     for name in ("one", "two"):
         installed(name, LIKERT, {"evenhand.benchmarks": {"likert": f"{name}:Likert"}})
     known = Registry("benchmark", "evenhand.benchmarks", {"labe": "evenhand.benchmarks.labe.benchmark:Labe"})
-    with pytest.raises(EvenhandError, match=r"several packages bring .* 'likert' \(one:Likert, two:Likert\)"):
+    with pytest.raises(EvenhandError, match=r"several packages have .* 'likert' \(one:Likert, two:Likert\)"):
         known.make("likert")
     assert known.make("labe") is known.make("labe")
 

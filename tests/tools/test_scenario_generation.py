@@ -923,9 +923,9 @@ def test_labels_of_something_else_are_wrong_usage(make, tmp_path, row, message):
 @pytest.mark.parametrize(
     ("n", "options", "message"),
     [
-        (0, {}, "--n: 0 came; a whole number of 1 or more is accepted"),
+        (0, {}, "--n: must be a whole number of 1 or more, got 0"),
         (2, {"temperature": 0.0}, "gives one scenario"),
-        (2, {"temperature": -1.0}, "--temperature: -1.0 came; a number of 0 or more is accepted"),
+        (2, {"temperature": -1.0}, "--temperature: must be a number of 0 or more, got -1.0"),
         (2, {"dtype": "int8"}, "--dtype: 'int8' came"),
     ],
 )

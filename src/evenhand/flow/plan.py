@@ -1,4 +1,4 @@
-"""What a run would ask, cost and show, before it is run."""
+"""Plan a run: what it would ask, cost and show."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def _choose_chunks(n_rows: int, rows_a_call: int) -> list[range]:
 def _smallest_differences(
     run: Prepared, read: Sequence[Prediction], scale: float, n_clusters: int
 ) -> dict[str, SmallestDifference]:
-    """Of the figures that a gate judges by default and that are means over rows of a known range.
+    """Compute them for figures that a gate judges by default and that are means over rows of a known range.
 
     read: predictions of the sampled rows, of which there are `scale` times as many.
     """
@@ -228,7 +228,7 @@ def _smallest_differences(
 
 
 def _calls(run: Prepared, rows: datasets.Dataset, read: list[Prediction]) -> Iterator[list[Request]]:
-    """What these rows ask the measured models, by step and kind, where all replies are stand-ins.
+    """Yield what these rows ask the measured models, by step and kind, where all replies are stand-ins.
 
     read: predictions from those replies are added to it.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 OF_ROWS = "dataset "  # before a dataset's name among the versions
 SCHEMA_VERSION = 2
-"""Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
+"""Version of results.json, which results.schema.json in this folder describes."""
 
 PUBLISHED_FILE = "published.csv"
 """Figures that a paper prints, in a benchmark's folder: records of the same columns as the figures' table."""

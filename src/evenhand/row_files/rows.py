@@ -1,4 +1,4 @@
-"""A file of rows read whole, with its cells as they came: texts, annotations, labels, shares."""
+"""A file of rows read whole, cells unchanged: texts, annotations, labels, shares."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ class Rows:
         cells = self.cells(name)
         kinds = {type(cell) for cell in cells if cell is not None}
         if kinds and kinds <= _NO_TEXTS.keys():
-            came = " or ".join(sorted(_NO_TEXTS[kind] for kind in kinds))
-            accepted = "texts or numbers are accepted: name another column, or write these as texts"
-            raise UsageError(f"{self.path} has {came} in every cell of its column {name!r}; {accepted}")
+            found = " or ".join(sorted(_NO_TEXTS[kind] for kind in kinds))
+            raise UsageError(
+                f"{self.path} has {found} in every cell of its column {name!r}, expected texts or numbers: name "
+                "another column, or write these as texts"
+            )
         return cells
 
     def words(self, name: str) -> list[str]:
@@ -77,7 +79,7 @@ def as_text(cell: object) -> str:
 
 
 def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Collection[str] = ()) -> Rows:
-    """The rows of a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or, as Excel's are, in UTF-16.
+    """Read the rows of a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or Excel's UTF-16.
 
     CSV is separated by commas, semicolons or tabs, of which the header tells, by the most names or one of those
     `known`. of, plural: what a row is, for errors ("text", "texts"). edited: as spreadsheets and labelling tools leave
@@ -91,7 +93,7 @@ def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Col
 
 
 def rows_in(content: bytes, path: Path, of: str, edited: bool = False, known: Collection[str] = ()) -> Rows:
-    """Likewise of a file's bytes. path: its suffix says what they are, and its name is told in errors."""
+    """Read rows of a file's bytes. path: its suffix decides the format; its name is for errors."""
     if not content.strip():
         raise UsageError(f"{path} has no rows, it is empty; give a file with one {of} a row")
     suffix = path.suffix.casefold()
@@ -172,7 +174,7 @@ _CSV_ERRORS = {"unexpected end of data": ", whose quotation mark is never closed
 
 
 def _separator(text: str, known: Collection[str]) -> str:
-    """The one that parts the header into most names, and first of all into one that is known."""
+    """Return the separator that gives the header most names, a known one among them if possible."""
 
     def names(separator: str) -> tuple[bool, int]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)

@@ -77,7 +77,7 @@ def _open_member(letter: str, path: Path) -> Run:
 
 def _are_same(one: Run, other: Run) -> bool:
     """Whether two runs are the same folder, or one is a copy of the other."""
-    first, second = (RunFolder(run.path).predictions for run in (one, other))
+    first, second = (RunFolder(run.path).predictions_file for run in (one, other))
     settings = [(run.results.model_identity, deciding(_read_config(run), run.results.config)) for run in (one, other)]
     return settings[0] == settings[1] and filecmp.cmp(first, second, shallow=False)
 
