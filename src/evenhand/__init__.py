@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.api import compare, evaluate, open_run, run_config
-    from evenhand.gating.gate import gate
+    from evenhand.api import compare, evaluate, gate, open_run, run_config
     from evenhand.gating.policy import Policy
     from evenhand.language_agency.named_classifiers import load_classifier
     from evenhand.library import load_dataset, load_metric
@@ -17,7 +16,6 @@ __all__ = [
 
 _WHERE = {
     "Policy": "gating.policy",
-    "gate": "gating.gate",
     "load_classifier": "language_agency.named_classifiers",
     "load_dataset": "library",
     "load_metric": "library",

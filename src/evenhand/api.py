@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow import configuration, evaluation
 from evenhand.flow.configuration import RunConfig
+from evenhand.gating import gate as gating
 from evenhand.models.errors import ModelError
 from evenhand.models.function_model import FunctionModel, Generate
 from evenhand.models.protocol import Model
@@ -19,7 +19,6 @@ from evenhand.models.registry import LoadModel
 from evenhand.options import fields_of
 from evenhand.paths import typed_path
 from evenhand.report import comparison
-from evenhand.report.comparison import MARGIN, Comparison
 from evenhand.report.pages import ReportedRun
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)\b")
@@ -37,15 +36,7 @@ def naming_arguments() -> Iterator[None]:
         raise
 
 
-def run_config(benchmark: str, model: str = "", **values: object) -> RunConfig[Any]:
-    """Make a run's configuration from the options of every run, the benchmark's own and the mitigation's.
-
-    Raises UsageError for unknown names, and values out of range.
-    """
-    with naming_arguments():
-        return configuration.run_config(benchmark, model, **values)
-
-
+@naming_arguments()
 def evaluate(
     benchmark: str | RunConfig[Any],
     output: str | PathLike[str] | None = None,
@@ -70,28 +61,24 @@ def evaluate(
         UsageError: for what does not fit.
         EvenhandError, ModelError: where the run can't go on; what was answered is stored.
     """
-    with naming_arguments():
-        if callable(model) and not hasattr(model, "answer"):
-            model = FunctionModel(model)
-        if isinstance(benchmark, str):
-            name = model if isinstance(model, str) else "" if model is None else model.name
-            benchmark = configuration.run_config(benchmark, name, **options)
-            model = None if isinstance(model, str) else model
-        elif options or isinstance(model, str):
-            raise UsageError("a configuration has a model and options already: give them to evenhand.run_config")
-        folder = None if output is None else typed_path(output)
-        return evaluation.evaluate(benchmark, folder, model, on_progress, load, new)  # type: ignore[arg-type]
+    if callable(model) and not hasattr(model, "answer"):
+        model = FunctionModel(model)  # type: ignore[arg-type]
+    if isinstance(benchmark, str):
+        name = model if isinstance(model, str) else "" if model is None else model.name  # type: ignore[union-attr]
+        benchmark = configuration.run_config(benchmark, name, **options)
+        model = None if isinstance(model, str) else model
+    elif options or isinstance(model, str):
+        raise UsageError("a configuration has a model and options already: give them to evenhand.run_config")
+    folder = None if output is None else typed_path(output)
+    return evaluation.evaluate(benchmark, folder, model, on_progress, load, new)  # type: ignore[arg-type]
 
 
+@naming_arguments()
 def open_run(path: str | PathLike[str]) -> ReportedRun:
     """Open the folder of a finished run. Raises UsageError where it is none."""
-    with naming_arguments():
-        return ReportedRun.open(typed_path(path))
+    return ReportedRun.open(typed_path(path))
 
 
-def compare(*runs: str | Path | ReportedRun, margin: float = MARGIN) -> Comparison:
-    with naming_arguments():
-        return comparison.compare(*runs, margin=margin)
-
-
-compare.__doc__ = comparison.compare.__doc__
+run_config = naming_arguments()(configuration.run_config)
+compare = naming_arguments()(comparison.compare)
+gate = naming_arguments()(gating.gate)

@@ -421,24 +421,21 @@ def figure_rows(figures: Sequence[Figure], sample: Sample) -> list[FigureRow]:
     for columns in dict.fromkeys(columns for figure in figures for columns in figure.groupings):
         if not all(column in sample.rows for column in columns):
             continue
-        for where in _distinct(figure.where for figure in figures):
+        for where in map(dict, dict.fromkeys(tuple(figure.where.items()) for figure in figures)):
             of = sample.once(("where", *where.items()), lambda: sample.where(where))  # noqa: B023
             wanted = [each for each in figures if each.where == where and columns in each.groupings]
             for groups, part in of.by(columns) if wanted and len(of) else ():
                 for figure in wanted:
                     with naming_fault(figure.statistic, f"estimates (figure {figure.key!r})"):
                         estimates = [*figure.statistic.estimates(part)]
-                    for further, estimate in estimates:
-                        row = _row(figure, {**groups, **further}, estimate, columns in figure.headline)
-                        found[figure.key].append(row)
+                    found[figure.key] += [
+                        FigureRow(
+                            figure.key,
+                            {**groups, **further},
+                            **vars(each) | {"chance": figure.chance if each.chance is None else each.chance},
+                            unit=figure.unit,
+                            headline=columns in figure.headline,
+                        )
+                        for further, each in estimates
+                    ]
     return [row for rows in found.values() for row in rows]
-
-
-def _distinct(wheres: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    return [dict(items) for items in dict.fromkeys(tuple(where.items()) for where in wheres)]
-
-
-def _row(figure: Figure, groups: Groups, found: Estimate, headline: bool) -> FigureRow:
-    values = {each.name: getattr(found, each.name) for each in fields(Estimate)}
-    chance = figure.chance if found.chance is None else found.chance
-    return FigureRow(figure.key, groups, **{**values, "chance": chance}, unit=figure.unit, headline=headline)

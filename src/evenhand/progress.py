@@ -169,7 +169,7 @@ class AtWork(Ticking):
 
     def _draw(self) -> None:
         """On a terminal in place of the line before; in a log as another line."""
-        text = f"{shown(self._what)}: at work for {Bar.format_interval(time.monotonic() - self._began)}"
+        text = f"{shown(self._what)}: running for {Bar.format_interval(time.monotonic() - self._began)}"
         if not on_terminal():
             write_line(text)
         elif self._line is None:

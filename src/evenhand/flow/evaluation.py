@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -102,30 +102,19 @@ def evaluate(
     if output is not None:
         output = Path(output)
         RunFolder(output).refuse_occupied()
-    if on_progress:
-        return _evaluate(config, output, model, on_progress, load, new)
-    with ProgressBar(config.benchmark, SILENT_FOR) as bar:
-        return _evaluate(config, output, model, bar.update, load, new)
-
-
-def _evaluate(
-    config: RunConfig[Any],
-    output: Path | None,
-    model: Model | None,
-    progress: OnProgress,
-    load: LoadModel | None,
-    new: bool,
-) -> ReportedRun:
-    run = None
-    if output is None:
-        run = prepare(config, model, load)
-        output = default_folder(run, new, dated=config.date is not None)
-        write_line(f"Run folder: {output}")
-    begun_on = keep_date(config, RunFolder(output))
-    if run is None or begun_on.date not in (None, run.config.date):
-        run = prepare(begun_on, model, load)
-    identities = {agent: each.identity for agent, each in run.models.items()}
-    with RunFolder.begin(output, run.config) as folder, Store(folder.store, identities) as store:
+    with ExitStack() as stack:
+        progress = on_progress or stack.enter_context(ProgressBar(config.benchmark, SILENT_FOR)).update
+        run = None
+        if output is None:
+            run = prepare(config, model, load)
+            output = default_folder(run, new, dated=config.date is not None)
+            write_line(f"Run folder: {output}")
+        config = keep_date(config, RunFolder(output))
+        if run is None or config.date not in (None, run.config.date):
+            run = prepare(config, model, load)
+        identities = {agent: each.identity for agent, each in run.models.items()}
+        folder = stack.enter_context(RunFolder.begin(output, run.config))
+        store = stack.enter_context(Store(folder.store, identities))
         before, begun = folder.begun(), folder.extend(run.config)
         written = folder.results.stat().st_mtime if folder.results.is_file() else None
         if written is None or begun != before:
@@ -226,16 +215,15 @@ def prepare(config: RunConfig[Any], model: Model | None = None, load: LoadModel 
 
 def _check(benchmark: Benchmark[Any], config: RunConfig[Any], filled: RunConfig[Any]) -> None:
     """Raise UsageError for what fits no protocol; the models decide later which is used."""
-    first: UsageError | None = None
+    errors = []
     for protocol in [config.protocol] if config.protocol else benchmark.card.protocols:
         try:
             benchmark.configuring.check(replace(filled, protocol=protocol).repeated(benchmark.card, config.runs))  # type: ignore[arg-type]
             break
         except UsageError as error:
-            first = first or error
+            errors.append(error)
     else:
-        assert first is not None
-        raise first
+        raise errors[0]
     if filled.protocol not in benchmark.card.protocols:
         accepted = " or ".join(benchmark.card.protocols)
         raise UsageError(f"--protocol {filled.protocol} is none of {benchmark.card.name}'s: expected {accepted}")
@@ -367,16 +355,13 @@ def _differs(run: Prepared, rehearsal: bool) -> list[str]:
     if kind.published is Benchmark.published and not published_beside(kind):
         return []
     n, whole = len(run.rows.rows), run.rows.drawn_from or 0
-    part = [f"only {n:,} of {whole:,} rows"] if n < whole else []
-    part += _left_out(run)
-    placeholders = ["placeholders in place of data"] if rehearsal else []  # under whatever name they came
-    mitigation = run.mitigation
-    others = (
-        [f"mitigation {mitigation.name}, which the paper doesn't have"]
-        if mitigation and benchmark.card.name not in mitigation.of_papers
-        else []
-    )
-    return list(dict.fromkeys((*part, *placeholders, *others, *benchmark.configuring.differs(run.config))))
+    found = [f"only {n:,} of {whole:,} rows"] if n < whole else []
+    found += _left_out(run)
+    if rehearsal:
+        found.append("placeholders in place of data")
+    if run.mitigation and benchmark.card.name not in run.mitigation.of_papers:
+        found.append(f"mitigation {run.mitigation.name}, which the paper doesn't have")
+    return list(dict.fromkeys((*found, *benchmark.configuring.differs(run.config))))
 
 
 def _left_out(run: Prepared) -> list[str]:

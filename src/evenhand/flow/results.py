@@ -8,7 +8,7 @@ import math
 import platform
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -133,8 +133,7 @@ class Results:
         return {name: value for name, value in self.config.items() if not isinstance(value, dict)} | own
 
     def to_json(self) -> dict[str, Any]:
-        record = {each.name: getattr(self, each.name) for each in fields(self)}
-        return record | {
+        return vars(self) | {
             "figures": [without_nan(row.to_json()) for row in self.figures],
             "warnings": [each.to_json() for each in self.warnings],
         }

@@ -20,7 +20,6 @@ from evenhand.row_files.opening import UTF_16, broken, opened, reading_parquet
 
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
 SEPARATORS = ",;\t"
-_LONGEST_FIELD = LONGEST  # csv's own limit is 131,072 characters
 _NO_TEXTS: dict[type, str] = {list: "an array", dict: "an object", bytes: "bytes"}
 _KINDS = _NO_TEXTS | {str: "a string", bool: "true or false", type(None): "null"}
 
@@ -69,12 +68,9 @@ def as_text(cell: object) -> str:
         return "true" if cell else "false"
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    if (
-        isinstance(cell, list)
-        and cell
-        and all(isinstance(turn, dict) and {"role", "content"} <= {*turn} for turn in cell)
-    ):
-        return "\n\n".join(f"{turn['role']}: {as_text(turn['content'])}" for turn in cell)
+    turns = cell if isinstance(cell, list) else []
+    if turns and all(isinstance(turn, dict) and {"role", "content"} <= {*turn} for turn in turns):
+        return "\n\n".join(f"{turn['role']}: {as_text(turn['content'])}" for turn in turns)
     return as_text(json.dumps(cell, ensure_ascii=False, default=str)) if isinstance(cell, (list, dict)) else str(cell)
 
 
@@ -138,7 +134,7 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
     if (nul := text.find("\0")) >= 0:
         line = text.count("\n", 0, nul) + 1
         raise broken(path, "CSV", f"a NUL character at line {line:,}, as in UTF-16 without its mark; save it as UTF-8")
-    begins, limit = 1, csv.field_size_limit(_LONGEST_FIELD)  # the whole process's: put back below
+    begins, limit = 1, csv.field_size_limit(LONGEST)  # instead of 131,072; the whole process's: put back below
     try:
         separator = _separator(text, known)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -158,7 +154,7 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
             rows.append(row)
             places.append(f"line {line}")
     except csv.Error as error:
-        why = _CSV_ERRORS.get(str(error), "")
+        why = ", whose quotation mark is never closed" if str(error) == "unexpected end of data" else ""
         raise broken(path, "CSV", f"{error} in the row at line {begins}{why}") from error
     finally:
         csv.field_size_limit(limit)
@@ -168,9 +164,6 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
         return [row[place] for row in rows]
 
     return header, cells, places
-
-
-_CSV_ERRORS = {"unexpected end of data": ", whose quotation mark is never closed"}
 
 
 def _separator(text: str, known: Collection[str]) -> str:
