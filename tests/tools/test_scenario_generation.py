@@ -926,7 +926,7 @@ def test_labels_of_something_else_are_wrong_usage(make, tmp_path, row, message):
         (0, {}, "--n: must be a whole number of 1 or more, got 0"),
         (2, {"temperature": 0.0}, "gives one scenario"),
         (2, {"temperature": -1.0}, "--temperature: must be a number of 0 or more, got -1.0"),
-        (2, {"dtype": "int8"}, "--dtype: 'int8' came"),
+        (2, {"dtype": "int8"}, "--dtype: must be auto, float32, bfloat16 or float16, got 'int8'"),
     ],
 )
 def test_wrong_usage(make, n, options, message):

@@ -126,7 +126,7 @@ def evaluate(
         try:
             folder.write_predictions(chain.from_iterable(runner.run(run.all_episodes())))
         except ModelError as error:
-            goes_on = f" {len(store):,} replies are stored; the same command resumes and asks nothing twice."
+            goes_on = f" {len(store):,} replies are stored; the same command goes on from here and asks nothing twice."
             ended: type[Exception] = EvenhandError if isinstance(error, LimitReached) else ModelError
             raise ended(f"{str(error).rstrip('.')}.{goes_on if len(store) else ''}") from error
         progress(n_episodes, Step(doing="scoring"))
