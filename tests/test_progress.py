@@ -57,7 +57,7 @@ def test_what_is_long_says_what_it_does_and_for_how_long(capsys):
 
 def test_a_command_without_bars_of_its_own_is_watched(capsys, monkeypatch):
     monkeypatch.setattr(AtWork.__init__, "__defaults__", (0.01,))
-    monkeypatch.setattr(Command, "__call__", lambda self, arguments, console: wait_for(capsys, "evenhand compare: at"))
+    monkeypatch.setattr(Command, "__call__", lambda self, arguments, console: wait_for(capsys, "compare: running"))
     assert not COMMANDS["compare"].tells
     assert "running for 00:0" in main(["compare"])
 
