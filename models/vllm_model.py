@@ -25,7 +25,7 @@ from evenhand.models.prefix_tree import Continuation, Tokens
 from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCount, unheard
 from evenhand.models.request import FinishReason, Reply, Request, Sampling
 from evenhand.models.text_reader import TextReader
-from evenhand.models.tied_processes import ending_with_us
+from evenhand.models.tied_processes import tie_children
 from evenhand.models.vllm_backend import INSTALL, VllmOptions
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class VllmEngine:
         threading.Thread(target=self._loop.run_forever, name="vllm", daemon=True).start()
 
         async def started() -> AsyncLLM:  # in the loop, whose task reads what the engine's process sends
-            with ending_with_us():  # it would wait for ever to be asked
+            with tie_children():  # it would wait for ever to be asked
                 return AsyncLLM.from_engine_args(arguments)
 
         try:

@@ -50,24 +50,24 @@ def test_what_is_short_says_nothing(capsys):
 
 def test_what_is_long_says_what_it_does_and_for_how_long(capsys):
     with AtWork("reading \x1b[2J", silent_for=0.01) as work:
-        assert "reading ␛[2J: at work for 00:" in wait_for(capsys, "at work")
+        assert "reading ␛[2J: running for 00:" in wait_for(capsys, "running")
         work.tell("judging")
-        wait_for(capsys, "judging: at work for 00:0")
+        wait_for(capsys, "judging: running for 00:0")
 
 
 def test_a_command_without_bars_of_its_own_is_watched(capsys, monkeypatch):
     monkeypatch.setattr(AtWork.__init__, "__defaults__", (0.01,))
-    monkeypatch.setattr(Command, "__call__", lambda self, arguments, console: wait_for(capsys, "evenhand compare: at"))
+    monkeypatch.setattr(Command, "__call__", lambda self, arguments, console: wait_for(capsys, "compare: running"))
     assert not COMMANDS["compare"].tells
-    assert "at work for 00:0" in main(["compare"])
+    assert "running for 00:0" in main(["compare"])
 
 
 def test_in_a_log_each_sign_of_life_is_a_line(capsys):
     with AtWork("reading", silent_for=0.01):
-        said = wait_for(capsys, "at work")
+        said = wait_for(capsys, "running")
         Terminal(width=20).print("found")
     said += capsys.readouterr().err
-    assert {line.partition(" for ")[0] for line in said.splitlines()} == {"reading: at work"}
+    assert {line.partition(" for ")[0] for line in said.splitlines()} == {"reading: running"}
 
 
 @contextmanager
@@ -93,12 +93,12 @@ def test_on_a_terminal_the_line_goes_at_the_end():
     end = time.monotonic() + 60
     with terminal() as written:
         with AtWork("reading", silent_for=0.01):
-            while "at work" not in said and time.monotonic() < end:
+            while "running" not in said and time.monotonic() < end:
                 said += written()
             Terminal(stderr=True, width=20).print("found")
         said += written()
-    assert said.index("at work") < said.index("found\r\n") < said.rindex("at work")
-    left = said.rpartition("at work")[2].rpartition("\r")
+    assert said.index("running") < said.index("found\r\n") < said.rindex("running")
+    left = said.rpartition("running")[2].rpartition("\r")
     assert not left[2]  # the cursor stands at the begin of
     assert not left[0].rpartition("\r")[2].strip()  # blanks over it
 
@@ -186,11 +186,22 @@ def test_a_delayed_bar_leaves_no_trace_of_what_was_short(capsys):
     assert capsys.readouterr().err == "a line\n"
 
 
-def test_a_delayed_bar_ends_its_line(capsys):
-    with ProgressBar("labe", delay=0.01) as run:
-        run.update(3, Step(finished=1))
-        wait_for(capsys, "33%")
-    assert capsys.readouterr().err.endswith("\n")
+def test_a_bar_in_a_log_is_lines_of_text(capsys, monkeypatch):
+    """The first and the last, and one when it is time; nothing that moves a cursor."""
+    monkeypatch.setattr("evenhand.progress.drawing_interval", lambda: 1e6)
+    with Bar(total=200, desc="labe") as bar:
+        for _ in range(100):
+            bar.update(1)
+            bar.refresh()
+        write_line("a line")
+        monkeypatch.setattr("evenhand.progress.drawing_interval", lambda: 0.0)
+        bar.refresh()
+        bar.update(100)
+    said = capsys.readouterr().err
+    assert re.sub(r" \[.*?\]", "", said).splitlines() == [
+        "labe:   0%, 0 of 200", "a line", "labe:  50%, 100 of 200", "labe: 100%, 200 of 200",
+    ]  # fmt: skip
+    assert not {"\r", "\x1b"} & {*said}
 
 
 def test_a_terminal_without_a_size_shows_progress():

@@ -47,7 +47,7 @@ def test_columns_that_hold_no_texts_are_refused_where_texts_are_expected(read, c
     assert rows.cells("text") == cells
     assert rows.words("gender") == ["m", "f"]
     for expecting in (rows.column, rows.words):
-        with pytest.raises(UsageError, match=rf"a.parquet has {came} in every cell of its column 'text'; texts or num"):
+        with pytest.raises(UsageError, match=rf"a.parquet has {came} in every cell of its column 'text', expected"):
             expecting("text")
 
 
@@ -91,7 +91,7 @@ def test_one_file_under_two_names_is_one(tmp_path):
     (tmp_path / "a.csv").touch()
     (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
     refuse_twice([tmp_path / "a.csv", tmp_path / "c.csv"], "texts")
-    with pytest.raises(UsageError, match=r"b\.csv came twice, as .*a\.csv, too; name each file of texts once"):
+    with pytest.raises(UsageError, match=r"b\.csv is given twice, also as .*a\.csv; name each file of texts once"):
         refuse_twice([tmp_path / "a.csv", tmp_path / "b.csv"], "texts")
 
 
@@ -102,7 +102,7 @@ def test_columns_without_a_cell_are_missing_texts(read):
 def test_values_that_python_has_not_are_an_error_only_where_they_are_asked_for(read, tmp_path):
     rows = read("a.parquet", {"text": ["a", "b"], "when": BEYOND_PYTHON})
     assert rows.column("text") == ["a", "b"]
-    with pytest.raises(UsageError, match="is broken parquet: date value out of range; mend the file"):
+    with pytest.raises(UsageError, match="is broken parquet: date value out of range; fix the file"):
         rows.column("when")
     [skipped, row] = records(tmp_path / "a.parquet", ("when",), "texts")
     assert skipped.reason == "with a value that can't be read"

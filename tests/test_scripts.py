@@ -29,7 +29,7 @@ def test_numbers_of_scripts(came, capsys):
     assert parser.parse_args(["--rows", "7"]).rows == 7
     with pytest.raises(SystemExit):
         parser.parse_args([f"--rows={came}"])
-    assert f"argument --rows: {came!r} came; a whole number of 1 or more is accepted" in capsys.readouterr().err
+    assert f"argument --rows: must be a whole number of 1 or more, got {came!r}" in capsys.readouterr().err
 
 
 def test_an_option_of_one_letter_is_spelt_once(evenhand):

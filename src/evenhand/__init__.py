@@ -4,31 +4,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.flow.configuration import run_config
-    from evenhand.flow.evaluation import evaluate
-    from evenhand.gating.gate import gate
+    from evenhand.api import compare, evaluate, gate, open_run, run_config
     from evenhand.gating.policy import Policy
     from evenhand.language_agency.named_classifiers import load_classifier
     from evenhand.library import load_dataset, load_metric
-    from evenhand.report.comparison import compare
 
 __version__ = "0.1.0"
-__all__ = ["Policy", "compare", "evaluate", "gate", "load_classifier", "load_dataset", "load_metric", "run_config"]
+__all__ = [
+    "Policy", "compare", "evaluate", "gate", "load_classifier", "load_dataset", "load_metric", "open_run", "run_config",
+]  # fmt: skip
 
 _WHERE = {
-    "Policy": "evenhand.gating.policy",
-    "compare": "evenhand.report.comparison",
-    "evaluate": "evenhand.flow.evaluation",
-    "gate": "evenhand.gating.gate",
-    "load_classifier": "evenhand.language_agency.named_classifiers",
-    "load_dataset": "evenhand.library",
-    "load_metric": "evenhand.library",
-    "run_config": "evenhand.flow.configuration",
+    "Policy": "gating.policy",
+    "load_classifier": "language_agency.named_classifiers",
+    "load_dataset": "library",
+    "load_metric": "library",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Imported when asked for: `evenhand --help` needs none of it."""
-    if name not in _WHERE:
+    """Import a public name when it is asked for: `evenhand --help` needs none."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+    return getattr(import_module(f"evenhand.{_WHERE.get(name, 'api')}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,4 +1,4 @@
-"""What a benchmark is: it asks about a row, reads the replies, and declares what is computed from them.
+"""The benchmark class: asks about a row, reads the replies, and declares what is computed from them.
 
 `ask`, `read` and `figures` are all that a new benchmark must bring. Everything else has its default here. Importing
 this module, and a benchmark's own, is light: what needs pandas or torch is imported where it is used, for the command
@@ -89,7 +89,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Target:
-    """What a model would answer that has no bias, for tuning: the request, the ideal answer and its opposite."""
+    """An unbiased answer for tuning: the request, the ideal answer and its opposite."""
 
     request: Request
     ideal: str
@@ -98,12 +98,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows that a run may draw from, and what is to be said of those that are not among them.
+    """The rows that a run samples from.
 
-    origin, sha256: of a file that stands in place of packaged data; the name is what the run measures where no model
-    is asked. design, together: in place of the card's, for rows of other columns. arranged: what is done to the rows
-    that were drawn, where it depends on which they are. drawn_from: how many there were before the draw. left_out: how
-    many of the data are not among them, for they can't be asked.
+    Attributes:
+        notes: sentences for the report, such as on rows that are missing.
+        origin, sha256: name and hash of a file that replaces packaged data.
+        design, together: replace the card's, for rows of other columns.
+        arranged: changes the sampled rows, where that depends on which they are.
+        drawn_from: number of rows before sampling.
+        left_out: number of rows that can't be asked.
     """
 
     rows: datasets.Dataset
@@ -119,7 +122,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Part:
-    """What is asked of a benchmark: options in place of defaults. left_out: what is not asked, in words, and why."""
+    """The part of a benchmark that a profile asks.
+
+    Attributes:
+        options: replace defaults.
+        left_out: what is not asked, and why.
+    """
 
     options: Mapping[str, object] = field(default_factory=dict)
     left_out: tuple[str, str] | None = None
@@ -127,9 +135,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Helper:
-    """A model that episodes ask besides the one that is measured; the score depends on it.
+    """A model that episodes ask besides the measured one; the score depends on it.
 
-    record: what is known of it, for results.json, such as its training.
+    Attributes:
+        record: what results.json says of it, such as its training.
     """
 
     name: str
@@ -139,7 +148,7 @@ class Helper:
 
 @dataclass(frozen=True)
 class SingleAnswer:
-    """A read answer to a question with options. told: what else is known of it, by column."""
+    """A read answer to a question with options. told: further columns of it."""
 
     task: str
     options: tuple[str, ...]
@@ -150,46 +159,43 @@ class SingleAnswer:
 
 @dataclass(frozen=True)
 class HubTasks:
-    """What a benchmark's dataset says of itself on the Hub (eval.yaml): description, and its tasks as inspect_ai reads
-    them.
-    """
+    """The eval.yaml of a benchmark's dataset on the Hub: description, and tasks as inspect_ai reads them."""
 
     description: str
     tasks: tuple[Mapping[str, Any], ...]
 
 
 class Configuring(Generic[O]):
-    """How a run's configuration is completed and checked. All of it is optional."""
+    """Completes and checks a run's configuration. Every method is optional."""
 
     def __init__(self, card: Card):
         self.card = card
 
     def filled(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> RunConfig[O]:
-        """With defaults where nothing was chosen. models: those that are measured, by agent, once they are loaded."""
+        """Put defaults where nothing was chosen. models: the measured ones by agent, once they are loaded."""
         return config.filled(self.card)
 
     def check(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> None:
-        """Raises UsageError for a filled configuration that doesn't fit this benchmark, or these models."""
+        """Raise UsageError for a filled configuration that doesn't fit this benchmark, or these models."""
         return None
 
     def measured(self, config: RunConfig[O]) -> Mapping[str, str]:
-        """The models that are measured: {agent: name}; none where what exists already is scored."""
+        """Return {agent: name} of the measured models; empty where existing texts are scored."""
         return {"default": config.model}
 
     def helpers(self, options: O) -> Mapping[str, Helper]:
-        """{agent: helper}. Raises UsageError for unknown names, ModelError for those that can't be loaded."""
+        """Return {agent: helper}. Raises UsageError for unknown names, ModelError for those that can't be loaded."""
         return {}
 
     def differs(self, config: RunConfig[O]) -> tuple[str, ...]:
-        """In what a filled configuration is not as in the paper though an option would bring it nearer, in a few words
-        each ("option order balanced"). Published figures are shown only where there is nothing of the kind.
+        """Describe how a filled configuration differs from the paper's, in a few words each ("option order balanced").
 
-        That not all rows are asked, and rehearsals, are known without it.
+        Published figures are shown only where nothing differs. Sampled rows and rehearsals are detected elsewhere.
         """
         return ()
 
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
-        """What of it a profile asks a model, where that is not what a run asks by default; options: those given."""
+        """Return what a profile asks a model, where it is not a run's default. options: those given."""
         return Part()
 
 
@@ -197,24 +203,25 @@ AnyConfiguring = Configuring  # Benchmark has an attribute of that name
 
 
 class Comparing:
-    """What comparisons of a benchmark's runs show besides the differences of its figures. All of it is optional.
+    """Adds to comparisons of a benchmark's runs. Every member is optional.
 
-    note: what is to be known of the intervals and p-values of the headline figures.
-    measures_bias: whether the benchmark's main rows can rank models by their bias.
+    Attributes:
+        note: on the intervals and p-values of the headline figures.
+        measures_bias: whether the benchmark's main rows can rank models by their bias.
     """
 
     note: ClassVar[str] = ""
     measures_bias: ClassVar[bool] = True
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
-        """Which of these runs can be compared, the first of each panel being the base, and what is shown of them."""
+        """Group runs that can be compared, the first of each panel being the base, with what is shown of them."""
         from evenhand.report.findings import Panel
         from evenhand.report.layout import side_by_side
 
         return (Panel(tuple(runs), (side_by_side(runs),)),)
 
     def tables(self, first: pd.DataFrame, second: pd.DataFrame, similarity: Similarity) -> tuple[Table, ...]:
-        """Further tables of two runs' predictions."""
+        """Return further tables of two runs' predictions."""
         return ()
 
     def verdict(
@@ -225,7 +232,7 @@ class Comparing:
         adjusted: Sequence[float],
         margin: float,
     ) -> tuple[str, ...]:
-        """Sentences on whether a mitigation did what it is for.
+        """Say whether a mitigation worked.
 
         Args:
             differences, adjusted: of the headline figures, with their p-values over the family.
@@ -235,30 +242,28 @@ class Comparing:
 
 
 class Publishing:
-    """What other people's tools need to know of a benchmark. All of it is optional."""
+    """Describes a benchmark to other tools. Every method is optional."""
 
     def hub_tasks(self) -> HubTasks | None:
-        """Of a benchmark whose questions each have one right answer; None: the Hub's form holds no such score."""
+        """Return the Hub's tasks of a benchmark whose questions each have one right answer, else None."""
         return None
 
     def task(self, groups: Mapping[str, str], configs: Sequence[str], card: Card) -> str:
-        """The name of a figure's group as a task: "certainty-no_contact"; "" where these configurations make none."""
+        """Name a figure's group as a task: "certainty-no_contact"; "" where these configurations are none."""
         if groups:
             return "-".join(groups.values())
         return "all" if len(card.default_configs or card.configs) > 1 else "-".join(configs)
 
     def missing_configs(self, configs: Sequence[str], card: Card) -> tuple[str, ...]:
-        """Configurations without which a run has no figure of the whole benchmark."""
+        """List configurations without which a run has no figure of the whole benchmark."""
         return tuple(sorted({*(card.default_configs or card.configs)} - {*configs}))
 
     def single_answer(self, prediction: Mapping[str, Any]) -> SingleAnswer | None:
-        """Of a row that is a question with options; None where it is unread, or rows are something else."""
+        """Return the answer of a row that is a question with options; None where it is unread or something else."""
         return None
 
     def controls(self, before: Run, after: Run) -> Controls | None:
-        """Of a benchmark that tells whether a training took bias away or taught a habit, what it says on the model's
-        card; None: it's no such benchmark.
-        """
+        """Say on a model's card whether training removed bias or taught a habit; None: not this benchmark's subject."""
         return None
 
 
@@ -291,18 +296,18 @@ class Benchmark(ABC, Generic[O]):
 
     @abstractmethod
     def ask(self, row: Row, how: Asking[O]) -> list[Request]:
-        """What a row asks; of a conversation, its first step."""
+        """Return the requests of a row; of a conversation, its first step."""
 
     @abstractmethod
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[O]) -> list[Prediction]:
-        """What was answered to what `ask` asked, in its order. Pure, never raises: what can't be read is None.
+        """Parse replies to the requests of `ask`, in order. Pure, never raises: an unread answer is None.
 
-        `text`: what was written, or the option that was chosen, to the letter; "" where none was. `value`, where
-        trainers are to learn from it: the bias of this one answer, lower is better; None where it is unread.
+        Columns: `id`; `text`, the verbatim reply or chosen option, "" where there is none; and `value`, for trainers,
+        the bias of this answer (lower is better), None where it is unread.
         """
 
     def episode(self, row: Row, how: Asking[O]) -> Episode:
-        """Conversations, and what asks helpers, override this."""
+        """Ask and read a row. Override it for conversations and for asking helpers."""
         with naming_fault(self, "ask"):
             requests = list(self.ask(row, how))
             _check_all(requests, lambda each: isinstance(each, Request), "evenhand.models.request.Requests")
@@ -313,21 +318,22 @@ class Benchmark(ABC, Generic[O]):
             return predictions
 
     def targets(self, row: Row, how: Asking[O]) -> list[Target]:
-        """Ideal answers to what `ask` asks; none where there are none. Of several opposites of one ideal the last is
-        that by which a trainer sets questions against each other.
+        """Return ideal answers to the requests of `ask`, if there are any.
+
+        Of several opposites of one ideal, trainers contrast questions by the last.
         """
         return []
 
     def counterparts(self, row: Row) -> list[Row]:
-        """Rows that are learned from together with this one, it among them, where their options are of this row alone.
+        """Return rows that a trainer takes together with this one, including it, where options are of this row alone.
 
-        Over all of them each place among the options has the same mean value: no constant answer is worth more than
-        another. None by default: questions that offer the same options are set against each other.
+        Over all of them each option position has the same mean value, so no constant answer is worth more than another.
+        Empty by default: questions with the same options are contrasted.
         """
         return []
 
     def load(self, config: RunConfig[O]) -> Rows:
-        """The rows of the configuration's `configs`. Raises UsageError for names that are none."""
+        """Load the rows of the configuration's `configs`. Raises UsageError for unknown names."""
         from evenhand.flow.rows import packaged_rows
 
         return Rows(packaged_rows(self.card, config))
@@ -335,21 +341,21 @@ class Benchmark(ABC, Generic[O]):
     # Results
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """The predictions with the further columns that figures are computed from and grouped by."""
+        """Add columns that figures are computed from and grouped by."""
         return predictions
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[O]) -> list[RunWarning]:
-        """What is to be known of the figures, besides what any run is looked at for; predictions: prepared."""
+        """Warn of what only this benchmark knows. predictions: prepared."""
         return []
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
-        """What the report shows, by default by the layout; predictions: prepared."""
+        """Return what the report shows, by default by the layout. predictions: prepared."""
         from evenhand.report.layout import laid_out
 
         return laid_out(self, predictions, results)
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
-        """The rows that the whole run is judged by: their answers are what was asked and read.
+        """Return the figures by which the whole run is judged and its answers are counted.
 
         By default the first figure's, of all rows together where it has that.
         """
@@ -357,7 +363,7 @@ class Benchmark(ABC, Generic[O]):
         return [row for row in first if not row.groups] or first[:1]
 
     def published(self, config: RunConfig[O]) -> list[dict[str, Any]]:
-        """The paper's figures, of runs that differ in nothing: by default the records of published.csv, if there."""
+        """Return the paper's figures for a run as in the paper, by default from published.csv."""
         from evenhand.flow.results import published_beside
 
         return published_beside(type(self))
@@ -369,12 +375,12 @@ class Benchmark(ABC, Generic[O]):
         return self.Configuring(self.card)
 
     def asking(self, *, seed: int = 0, run: int = 0, protocol: str | None = None, **options: object) -> Asking[O]:
-        """How rows are asked by default; options: the benchmark's own, by name. Raises UsageError for unknown ones."""
+        """Return how rows are asked by default. options: the benchmark's own. Raises UsageError for unknown ones."""
         chosen = made(self.Options, options)
         return Asking(chosen, protocol or self.card.protocols[0], self.card.sampling, seed, run)
 
     def sample(self, predictions: pd.DataFrame) -> Sample:
-        """What figures are computed from, of predictions as `read` gives them."""
+        """Prepare predictions of `read` for figures."""
         with naming_fault(self, "prepare"):
             return Sample(self.prepare(predictions), Design(self.card.clusters, self.card.strata))
 
@@ -387,7 +393,7 @@ def _is_prediction(each: object) -> bool:
 
 
 def _check_all(returned: Sequence[object], fits: Callable[[object], bool], expected: str) -> None:
-    """Raises TypeError for what a benchmark's method returned."""
+    """Raise TypeError where a benchmark's method returned something else."""
     for each in returned:
         if not fits(each):
             raise TypeError(f"it must return a list of {expected}, got {each!r} in it")

@@ -1,48 +1,63 @@
-"""Command lines made from options dataclasses: `--help` shows each field with its default and range.
-
-simple-parsing adds a dataclass's fields to an argparse parser as a group; a field's own type checks what came, so that
-an error names the option, what came and what is accepted.
-"""
+"""Command lines made from options dataclasses: `--help` shows each field with its default and range."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
+import difflib
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
-
-from simple_parsing import ArgumentGenerationMode, ArgumentParser
-from simple_parsing.wrappers.field_wrapper import DashVariant
 
 from evenhand.errors import UsageError
 from evenhand.options import OptionField, fields_of
 from evenhand.paths import typed_path
 from evenhand.terminal import shown
 
+OTHER_HARNESSES = {
+    "--apply-chat-template": "a model's chat template is always applied",
+    "--device": "--model-option device_map=cpu (or cuda)",
+    "--epochs": "--runs",
+    "--gen-kwargs": "--temperature, --top-p and --max-new-tokens",
+    "--log-dir": "--output",
+    "--log-samples": "predictions.parquet in the run folder always has every answer",
+    "--max-connections": "--batch-size",
+    "--max-gen-toks": "--max-new-tokens",
+    "--max-samples": "--limit",
+    "--max-tokens": "--max-new-tokens",
+    "--model-args": "--model NAME and --model-option KEY=VALUE",
+    "--num-fewshot": "no benchmark here shows examples first",
+    "--num-samples": "--limit",
+    "--output-path": "--output",
+    "--task": "the benchmark comes first: evenhand run BENCHMARK",
+    "--tasks": "the benchmark comes first: evenhand run BENCHMARK",
+    "--trust-remote-code": "code that comes with a model is never run",
+}
+"""What options of lm-evaluation-harness and inspect_ai are called here."""
+
 
 @dataclass(frozen=True)
 class Group:
     """Options of one owner under a title of their own.
 
-    defaults: in place of the fields', for --help. choices: likewise, of fields that take fewer here.
+    Attributes:
+        defaults: shown by --help instead of the fields' own.
+        choices: accepted instead of the fields' own.
     """
 
     title: str
     options: type
-    defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    choices: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def shown(self) -> list[OptionField]:
-        """Those with a help text; others are no business of the command line."""
+        """The fields with a help text; others are not set on a command line."""
         return [
-            dataclasses.replace(
+            replace(
                 each,
                 default=self.defaults.get(each.name, each.default),
                 choices=self.choices.get(each.name, each.choices),
@@ -53,132 +68,30 @@ class Group:
 
 
 class ScriptHelp(argparse.RawDescriptionHelpFormatter):
-    """Of scripts, whose options are argparse's own: their lines as they are written, and each option's default."""
+    """Help of scripts, whose options are argparse's own: lines as they are written, and each option's default."""
 
     def _get_help_string(self, action: argparse.Action) -> str:
-        told = action.help or ""
-        default = " ".join(map(str, action.default)) if isinstance(action.default, (list, tuple)) else action.default
-        none = default is None or default is False or default in ("", argparse.SUPPRESS) or not action.option_strings
-        return told if none else told + f" (default: {default})".replace("%", "%%")
+        text, default = action.help or "", action.default
+        if not action.option_strings or default in (None, False, "", argparse.SUPPRESS):
+            return text
+        values = " ".join(map(str, default)) if isinstance(default, (list, tuple)) else default
+        return text + f" (default: {values})".replace("%", "%%")
 
 
 def whole(least: int = 1) -> Callable[[str], int]:
-    """What argparse takes as the type of a script's whole number."""
+    """Return an argument's type: a whole number of `least` or more."""
 
     def read(text: str) -> int:
         number = int(text) if text.isascii() and text.removeprefix("-").isdecimal() else least - 1
         if number < least:
-            raise argparse.ArgumentTypeError(f"{text!r} came; a whole number of {least} or more is accepted")
+            raise argparse.ArgumentTypeError(f"must be a whole number of {least} or more, got {text!r}")
         return number
 
     return read
 
 
-class Parser(ArgumentParser):  # type: ignore[misc]
-    """An argparse parser to which groups of options are added."""
-
-    def __init__(self, prog: str, description: str):
-        super().__init__(
-            prog=prog,
-            description=description,
-            formatter_class=argparse.HelpFormatter,
-            add_option_string_dash_variants=DashVariant.DASH,
-            argument_generation_mode=ArgumentGenerationMode.FLAT,
-            allow_abbrev=False,
-        )
-        self._groups: dict[str, Group] = {}
-
-    def add(self, name: str, group: Group) -> None:
-        """The group's options; `parsed.name` holds the values by the fields' names."""
-        self._groups[name] = group
-        self.add_arguments(_spoken(group), name)
-
-    def values(self, parsed: argparse.Namespace, name: str) -> dict[str, Any]:
-        """What was given, by the fields' names."""
-        values: dict[str, Any] = {}
-        for each in self._groups[name].shown:
-            value = getattr(getattr(parsed, name), _identifier(each))
-            if value is not None and (value is not False or each.default is True):
-                values[each.name] = tuple(value) if each.several else value
-        return values
-
-    def _preprocessing(self, *args: Any, **kwargs: Any) -> None:
-        """simple-parsing adds the groups here, and would spell `--n` as `-n`, too."""
-        super()._preprocessing(*args, **kwargs)
-        for action in self._actions:
-            for twice in [short for short in action.option_strings if f"-{short}" in action.option_strings]:
-                action.option_strings = [each for each in action.option_strings if each != twice]
-                self._option_string_actions.pop(twice)
-
-    def error(self, message: str) -> NoReturn:
-        """The sentence alone, or the usage's many lines would drown it.
-
-        It repeats what was given, such as names of files: shown, not obeyed; and tokens, which are not shown.
-        """
-        from evenhand.hub.secrets import masked
-
-        unknown = next((each for each in message.split() if each.startswith("--")), "")
-        if message.startswith("unrecognized") and (close := get_close_matches(unknown, self._option_string_actions)):
-            message += f"; did you mean {close[0]}?"
-        sys.stderr.write(f"{self.prog}: error: {shown(masked(message))} ({self.prog} --help shows all options)\n")
-        raise SystemExit(2)
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Write a message; argparse's own passes over a full disk."""
-        if stream := file or sys.stderr:
-            stream.write(message)
-
-    def format_help(self) -> str:
-        titles = {name: group.title for name, group in self._groups.items()}
-        for group in self._action_groups:
-            for name, title in titles.items():
-                if group.title and group.title.endswith(f"['{name}']"):
-                    group.title, group.description = title, None
-        return str(super().format_help()).rstrip() + "\n"
-
-
-class _Switch(argparse.BooleanOptionalAction):
-    """--name and --no-name, of what is on by default; simple-parsing tells it more than it wants to know."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None, **_: object):
-        super().__init__(option_strings, dest, default=None, help=help)
-
-
-def _identifier(each: OptionField) -> str:
-    return each.flag.replace("-", "_")
-
-
-def _spoken(group: Group) -> type:
-    """A dataclass whose fields tell simple-parsing all that `option` was told."""
-    spoken = dataclasses.make_dataclass(
-        group.options.__name__,
-        [
-            (
-                _identifier(each),
-                Any,  # None: not given
-                dataclasses.field(default=None, metadata={"custom_args": _arguments(each)}),
-            )
-            for each in group.shown
-        ],
-    )
-    spoken.__module__ = ""  # or simple-parsing reads this file once for each field, in search of comments
-    return spoken
-
-
-def _arguments(each: OptionField) -> dict[str, Any]:
-    """Of argparse's add_argument."""
-    told: dict[str, Any] = {"help": each.explained.replace("%", "%%")}
-    if each.kind is bool and not each.several:
-        return told | {"action": _Switch if each.default is True else "store_true"}
-    told |= {"type": _reader(each), "nargs": None, "required": False}
-    told["metavar"] = "{" + ",".join(each.choices) + "}" if each.choices else each.metavar or "VALUE"
-    if each.several:
-        told |= {"action": "append"} if each.repeated else {"nargs": "+", "action": "extend"}
-    return told
-
-
 def path(text: str) -> Path:
-    """An argument's type: a path that a file can have."""
+    """Read an argument that is a path."""
     try:
         return typed_path(text)
     except UsageError as error:
@@ -186,21 +99,49 @@ def path(text: str) -> Path:
 
 
 def percent(text: str) -> float:
-    """An argument's type: a finite number of 0 or more."""
+    """Read an argument that is a percentage: a finite number of 0 or more."""
     with contextlib.suppress(ValueError):
         if 0 <= (number := float(text)) < math.inf:
             return number
-    raise argparse.ArgumentTypeError(f"{text!r} came; a percentage of 0 or more is accepted")
+    raise argparse.ArgumentTypeError(f"must be a percentage of 0 or more, got {text!r}")
 
 
-def _reader(each: OptionField) -> Callable[[str], object]:
-    def read(text: str) -> object:
-        try:
-            return each.parsed(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose errors are one sentence, and which suggests what an unknown option is called."""
 
-    return read
+    def __init__(self, prog: str, description: str, epilog: str | None = None):
+        super().__init__(
+            prog=prog, description=description, epilog=epilog, allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter,
+        )  # fmt: skip
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._suggestion(unknown)}")
+        return parsed
+
+    def _suggestion(self, unknown: Sequence[str]) -> str:
+        for text in unknown:
+            name = text.partition("=")[0].casefold().replace("_", "-")
+            close = difflib.get_close_matches(name, self._option_string_actions, n=1)
+            if name.startswith("--") and name in OTHER_HARNESSES and name not in close:
+                return f"; here: {OTHER_HARNESSES[name]}"
+            if name.startswith("--") and close:
+                return f"; did you mean {close[0]}?"
+        return ""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with 2 and the sentence alone. What was given is repeated without obeying it or showing a token."""
+        from evenhand.hub.secrets import masked
+
+        sys.stderr.write(f"{self.prog}: error: {shown(masked(message))} ({self.prog} --help shows all options)\n")
+        raise SystemExit(2)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write a message; argparse's own ignores a full disk."""
+        if stream := file or sys.stderr:
+            stream.write(message)
 
 
 def parse(
@@ -209,12 +150,43 @@ def parse(
     arguments: Sequence[str],
     groups: Mapping[str, Group],
     more: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
+    epilog: str | None = None,
 ) -> tuple[argparse.Namespace, dict[str, dict[str, Any]]]:
-    """What `more` added, and {group: {field: value}} of what was given. What is wrong ends with 2 and a sentence."""
-    parser = Parser(prog, description)
+    """Parse a command line; a wrong one exits with 2 and a sentence.
+
+    Returns:
+        What `more` added, and {group: {field: value}} of what was given.
+    """
+    parser = Parser(prog, description, epilog)
     more(parser)
+    places: dict[str, tuple[str, OptionField]] = {}  # by argparse's dest
     for name, group in groups.items():
-        if group.shown:
-            parser.add(name, group)
+        titled = parser.add_argument_group(group.title) if group.shown else parser
+        for each in group.shown:
+            titled.add_argument(f"--{each.flag}", dest=f"{name}.{each.name}", **_arguments(each))
+            places[f"{name}.{each.name}"] = name, each
     parsed = parser.parse_args(list(arguments))
-    return parsed, {name: parser.values(parsed, name) if group.shown else {} for name, group in groups.items()}
+    values: dict[str, dict[str, Any]] = {name: {} for name in groups}
+    for dest, value in list(vars(parsed).items()):
+        if dest in places:
+            name, each = places[dest]
+            values[name][each.name] = tuple(value) if each.several else value
+            delattr(parsed, dest)
+    return parsed, values
+
+
+def _arguments(each: OptionField) -> dict[str, Any]:
+    """Return arguments of argparse's add_argument; what is not given is left out of the parsed namespace."""
+    common: dict[str, Any] = {"help": each.explained.replace("%", "%%"), "default": argparse.SUPPRESS}
+    if each.kind is bool and not each.several:
+        return common | {"action": argparse.BooleanOptionalAction if each.default is True else "store_true"}
+
+    def read(text: str) -> object:
+        try:
+            return each.parsed(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    metavar = "{" + ",".join(each.choices) + "}" if each.choices else each.metavar or "VALUE"
+    many = {"action": "append"} if each.repeated else {"nargs": "+", "action": "extend"}
+    return common | {"type": read, "metavar": metavar, **(many if each.several else {})}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,58 +13,58 @@ from evenhand.errors import UsageError, unknown_name
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evenhand.benchmark import Card
-
 
 def list_all(arguments: Sequence[str], console: Console) -> None:
     """List what there is, of evenhand and of other packages."""
-    from evenhand.benchmarks import BENCHMARKS, get_benchmark
     from evenhand.command_line import Parser
-    from evenhand.library import dataset_names
+
+    parser = Parser("evenhand list", "List benchmarks, datasets, mitigations, trainers and model backends.")
+    parser.add_argument("--json", action="store_true", help="print all that is known of each as JSON")
+    kinds = _everything()
+    if parser.parse_args(list(arguments)).json:
+        print(json.dumps(kinds, indent=2, ensure_ascii=False))
+        return
+    width = max(len(each["name"]) for listed in kinds.values() for each in listed)
+    for kind, listed in kinds.items():
+        console.print(f"{kind.replace('_', ' ').capitalize()}:")
+        for each in listed:
+            rest = [
+                value if isinstance(value, str) else ", ".join(value) for key, value in each.items() if key != "name"
+            ]
+            about = textwrap.shorten(each.get("title") or "; ".join(rest), console.width - width - 4, placeholder=" …")
+            console.print(f"  {each['name']:<{width}}  {about}", soft_wrap=True)
+    console.print("evenhand run BENCHMARK --help and evenhand train TRAINER --help show options; --json shows more.")
+
+
+def _everything() -> dict[str, list[dict[str, Any]]]:
+    """{kind: [{name, …}]}"""
+    from evenhand.benchmarks import BENCHMARKS, get_benchmark
+    from evenhand.library import DATASETS, dataset_names
     from evenhand.mitigations import MITIGATIONS, get_mitigation
     from evenhand.models.registry import BACKENDS
-    from evenhand.report.tables import Cell, Table, print_table
     from evenhand.trainers import TRAINERS
 
-    Parser(
-        prog="evenhand list", description="List benchmarks, datasets, mitigations, trainers and backends."
-    ).parse_args(list(arguments))
     cards = [each.card for each in BENCHMARKS.every(get_benchmark)]
-    mitigations = MITIGATIONS.every(get_mitigation)
+    shown = ("name", "title", "paper", "dataset", "configs", "metric", "protocols")
     trainers: list[Any] = TRAINERS.every(TRAINERS.load)
-    tables: dict[str, tuple[tuple[str, ...], list[tuple[str, ...]]]] = {
-        "Benchmarks": (
-            ("benchmark", "configurations", "metric", "paper"),
-            [(card.name, ", ".join(card.configs), card.metric or "its own", card.paper) for card in cards],
-        ),
-        "Datasets": (
-            ("dataset", "configurations"),
-            [(name, ", ".join(_configs(name, cards))) for name in dataset_names()],
-        ),
-        "Mitigations": (
-            ("mitigation", "benchmarks", "source"),
-            [(each.name, ", ".join(each.benchmarks), each.source) for each in mitigations],
-        ),
-        "Trainers": (("trainer", "source"), [(each.name, each.source) for each in trainers]),
-        "Model backends": (
-            ("backend", "where"),
-            [(name, BACKENDS.module(name)) for name in BACKENDS.names],
-        ),
+
+    def configs(dataset: str) -> list[str]:
+        """Packaged ones, and those that benchmarks ask for: loading scripts would import the datasets library."""
+        packaged = sorted(path.name for path in (DATASETS / dataset / "data").glob("*/"))
+        return list(
+            dict.fromkeys([*packaged, *(name for card in cards if card.dataset == dataset for name in card.configs)])
+        )
+
+    return {
+        "benchmarks": [{name: getattr(card, name) for name in shown} for card in cards],
+        "datasets": [{"name": name, "configs": configs(name)} for name in dataset_names()],
+        "mitigations": [
+            {"name": each.name, "benchmarks": each.benchmarks, "source": each.source}
+            for each in MITIGATIONS.every(get_mitigation)
+        ],
+        "trainers": [{"name": each.name, "source": each.source} for each in trainers],
+        "model_backends": [{"name": name, "module": BACKENDS.module(name)} for name in BACKENDS.names],
     }
-    for title, (columns, rows) in tables.items():
-        print_table(Table(title, columns, tuple(tuple(map(Cell, row)) for row in rows)), console)
-
-
-def _configs(dataset: str, cards: Sequence[Card]) -> list[str]:
-    """A dataset's configurations: folders of packaged rows, and those that benchmarks ask for.
-
-    Loading scripts would name them, too, but import the datasets library.
-    """
-    from evenhand.library import DATASETS
-
-    packaged = sorted(path.name for path in (DATASETS / dataset / "data").glob("*/"))
-    asked = [config for card in cards if card.dataset == dataset for config in card.configs]
-    return list(dict.fromkeys([*packaged, *asked]))
 
 
 def train(arguments: Sequence[str], console: Console) -> None:
@@ -75,7 +77,7 @@ def train(arguments: Sequence[str], console: Console) -> None:
 
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
-        print(f"usage: evenhand train WHAT --output DIR [options]\n\nWHAT: {', '.join(TRAINERS.names)}")
+        print(f"usage: evenhand train TRAINER --output DIR [options]\n\nTRAINER: {', '.join(TRAINERS.names)}")
         return
     if not name or name.startswith("-"):
         raise UsageError(f"what to train is needed first: {', '.join(TRAINERS.names)}")

@@ -93,7 +93,7 @@ class Sample:
         return Sample(rows, self.design, self.sign) if groups else self
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
-        """What several figures of the same rows share is computed for the first of them."""
+        """Compute what several figures of the same rows share once."""
         if key not in self._kept:
             self._kept[key] = compute()
         found: T = self._kept[key]
@@ -123,7 +123,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed between two runs, row by row: second minus first (n,), NaN where one of them is unread.
+    """Changes between two runs, row by row: second minus first (n,), NaN where one of them is unread.
 
     clusters, strata, crossed: (n,), how rows cluster. unread_in_one, unread_in_both: shares of the rows.
     """
@@ -137,7 +137,7 @@ class Changes:
 
 
 class Statistic:
-    """What is computed from a sample.
+    """A statistic of a sample.
 
     One of your own needs `value`, a number of some rows: its interval comes from resampling clusters, and the
     difference of two runs from resampling the clusters of both together. A statistic that knows better overrides
@@ -173,7 +173,7 @@ class Statistic:
         return self._resampled_difference(first, second, first.sign)
 
     def _resampled_difference(self, first: Sample, second: Sample, sign: int) -> Difference | None:
-        """Of the rows that both could read. sign: -1 takes the first as if its bias went the other way."""
+        """Resample rows that both could read. sign: -1 takes the first as if its bias went the other way."""
         from evenhand.statistics.bootstrap import bootstrap_difference
 
         one, other = self._read(first), self._read(second)
@@ -191,13 +191,13 @@ class Statistic:
         yield {}, self.estimate(sample)
 
     def differences(self, first: Sample, second: Sample) -> Iterable[tuple[Groups, Difference]]:
-        """Likewise of differences."""
+        """Yield (further groups, difference) of each group that the statistic itself makes."""
         found = self.difference(first, second)
         if found is not None:
             yield {}, found
 
     def changes(self, first: Sample, second: Sample) -> Iterable[tuple[Groups, Changes]]:
-        """Of statistics that are means over rows; none by default."""
+        """Yield (further groups, changes) of a statistic that is a mean over rows; none by default."""
         return ()
 
     def mirrored(self, sample: Sample) -> Sample:
@@ -421,24 +421,21 @@ def figure_rows(figures: Sequence[Figure], sample: Sample) -> list[FigureRow]:
     for columns in dict.fromkeys(columns for figure in figures for columns in figure.groupings):
         if not all(column in sample.rows for column in columns):
             continue
-        for where in _distinct(figure.where for figure in figures):
+        for where in map(dict, dict.fromkeys(tuple(figure.where.items()) for figure in figures)):
             of = sample.once(("where", *where.items()), lambda: sample.where(where))  # noqa: B023
             wanted = [each for each in figures if each.where == where and columns in each.groupings]
             for groups, part in of.by(columns) if wanted and len(of) else ():
                 for figure in wanted:
                     with naming_fault(figure.statistic, f"estimates (figure {figure.key!r})"):
                         estimates = [*figure.statistic.estimates(part)]
-                    for further, estimate in estimates:
-                        row = _row(figure, {**groups, **further}, estimate, columns in figure.headline)
-                        found[figure.key].append(row)
+                    found[figure.key] += [
+                        FigureRow(
+                            figure.key,
+                            {**groups, **further},
+                            **vars(each) | {"chance": figure.chance if each.chance is None else each.chance},
+                            unit=figure.unit,
+                            headline=columns in figure.headline,
+                        )
+                        for further, each in estimates
+                    ]
     return [row for rows in found.values() for row in rows]
-
-
-def _distinct(wheres: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    return [dict(items) for items in dict.fromkeys(tuple(where.items()) for where in wheres)]
-
-
-def _row(figure: Figure, groups: Groups, found: Estimate, headline: bool) -> FigureRow:
-    values = {each.name: getattr(found, each.name) for each in fields(Estimate)}
-    chance = figure.chance if found.chance is None else found.chance
-    return FigureRow(figure.key, groups, **{**values, "chance": chance}, unit=figure.unit, headline=headline)

@@ -45,12 +45,12 @@ def dataset_names() -> list[str]:
 
 
 def packaged_dataset_names() -> list[str]:
-    """Those whose rows are in the package; of the others the published rows are all there is."""
+    """List datasets whose rows are in the package; others have published rows alone."""
     return [name for name in dataset_names() if (DATASETS / name / "data").is_dir()]
 
 
 def refuse_unpackaged(name: str) -> None:
-    """Raises UsageError for a dataset whose rows are not in the package."""
+    """Raise UsageError for a dataset whose rows are not in the package."""
     if name not in packaged_dataset_names():
         hint = f"{name} has published rows alone" if name in dataset_names() else None
         raise unknown_name("dataset with packaged rows", name, packaged_dataset_names(), hint)
@@ -101,7 +101,7 @@ def dataset_version(name: str) -> str:
     """
     versions = {str(config.version) for config in dataset_builder_class(name).BUILDER_CONFIGS}
     if len(versions) != 1:
-        raise UsageError(f"configurations of {name} have the versions {', '.join(sorted(versions))}; one is accepted")
+        raise UsageError(f"configurations of {name} have the versions {', '.join(sorted(versions))}; expected one")
     return versions.pop()
 
 
@@ -128,7 +128,7 @@ def load_dataset(
     revision: str | None = None,
     **options: object,
 ) -> datasets.Dataset | datasets.DatasetDict | datasets.IterableDataset | datasets.IterableDatasetDict:
-    """A packaged dataset, as `datasets.load_dataset` gives it, offline; or the Hub's, with `revision`.
+    """Load a packaged dataset offline, as `datasets.load_dataset` does; or the Hub's, with `revision`.
 
     name: of a packaged dataset; with `revision`, "NAMESPACE/NAME", as `evenhand publish` puts it on the Hub.
     revision: a tag such as "v2.2.1", a branch, or a commit. Without a network (HF_HUB_OFFLINE) what it was when it was
@@ -188,15 +188,15 @@ def load_dataset(
 
 @lru_cache(maxsize=32)
 def _packaged_rows(folder: str, config: str, split: str | None, cache: str) -> datasets.Dataset | datasets.DatasetDict:
-    """Once in a process: the library reads a folder's card anew for each configuration. cache: named by its files."""
+    """Load rows once in a process: the library reads a folder's card each time. cache: named by the folder's files."""
     import datasets
 
-    # The card's sizes are a test's business: rows that somebody changed are loaded as they are.
+    # No check of the card's sizes: changed rows are loaded as they are.
     return datasets.load_dataset(folder, config, split=split, cache_dir=cache, verification_mode="no_checks")
 
 
 def _build(builder: datasets.DatasetBuilder, name: str, split: str | None) -> None:
-    """Fetch, check and build. split: which is wanted; other ones' absent files are nobody's business then.
+    """Fetch, check and build. split: the requested one; missing files of others are ignored then.
 
     Raises EvenhandError where a file can't be fetched, or the wanted split's is absent from the mirror.
     """
@@ -216,7 +216,7 @@ def _build(builder: datasets.DatasetBuilder, name: str, split: str | None) -> No
         raise EvenhandError(
             f"{what}: a published file can't be fetched ({error or type(error).__name__}). Where there is no network, "
             f"fetch it elsewhere, and name the folder that holds such files in the environment variable {MIRROR} (an "
-            "empty one is told which belong into it)"
+            "error with an empty one lists which)"
         ) from error
     splits = [*(builder.info.splits or {})]
     if split is not None and split.isidentifier() and split not in splits:
@@ -230,7 +230,7 @@ def _of_the_network(error: Exception) -> bool:
 
 
 def _told(builder: datasets.DatasetBuilder) -> str:
-    """What the loading script says of files that are absent, though rows were built before."""
+    """Return the loading script's warnings of missing files, though rows were built before."""
     import datasets
 
     with warnings.catch_warnings(record=True) as told:
@@ -241,7 +241,7 @@ def _told(builder: datasets.DatasetBuilder) -> str:
 
 @contextmanager
 def _fitting(what: str) -> Iterator[None]:
-    """Raises UsageError for what libraries and loading scripts refuse, such as a split that is none."""
+    """Raise UsageError for what libraries and loading scripts refuse, such as an unknown split."""
     try:
         yield
     except EvenhandError:
@@ -251,7 +251,7 @@ def _fitting(what: str) -> Iterator[None]:
 
 
 def _refuse_options(what: str, options: Mapping[str, object], accepted: Sequence[str] = ()) -> None:
-    """Raises UsageError for options that are not among those accepted."""
+    """Raise UsageError for options that are not among those accepted."""
     unknown = [each for each in options if each not in accepted]
     if unknown:
         raise UsageError(
@@ -263,7 +263,7 @@ def _refuse_options(what: str, options: Mapping[str, object], accepted: Sequence
 
 @without_secrets_in_errors()
 def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
-    """A packaged metric, as `evaluate.load` gives it, offline; or the Hub's "NAMESPACE/NAME", with `revision`.
+    """Load a packaged metric offline, as `evaluate.load` does; or the Hub's "NAMESPACE/NAME", with `revision`.
 
     Raises UsageError for an unknown name, EvenhandError for what can't be had from the Hub.
     """
@@ -281,7 +281,7 @@ def load_metric(name: str, revision: str | None = None) -> evaluate.Metric:
 
 
 def _on_hub(name: str, revision: str | None) -> bool:
-    """Whether the Hub's copy is asked for. Raises UsageError where the name and the revision don't say the same."""
+    """Whether the Hub's copy is asked for. Raises UsageError where name and revision don't fit."""
     namespace, slash, rest = name.partition("/") if isinstance(name, str) else ("", "", "")
     of_namespace = bool(namespace and slash and rest) and "/" not in rest and namespace not in (".", "..", "~")
     if revision is None and of_namespace:
@@ -301,7 +301,7 @@ def _on_hub(name: str, revision: str | None) -> bool:
 
 @contextmanager
 def _from_hub(what: str, revision: str | None) -> Iterator[None]:
-    """EvenhandError in place of the many errors with which the libraries say that something is not there."""
+    """Raise EvenhandError for the many errors with which libraries say that something is not there."""
     try:
         with _fitting(what):
             yield

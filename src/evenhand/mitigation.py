@@ -1,4 +1,4 @@
-"""What a mitigation is: it wraps an episode, changes what the episode asks, or what it is told."""
+"""The mitigation class: wraps an episode, and changes its requests or replies."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ O = TypeVar("O")  # noqa: E741
 
 
 class Mitigation(ABC, Generic[O]):
-    """name, source: where it is described. benchmarks: whose episodes it wraps.
+    """Wraps the episodes of some benchmarks.
 
-    of_papers: those of them whose own paper ran it. Beside others, published figures don't stand.
+    Attributes:
+        source: where it is described.
+        benchmarks: whose episodes it wraps.
+        of_papers: benchmarks whose paper ran it; published figures are shown for these alone.
     """
 
     name: ClassVar[str]
@@ -31,18 +34,18 @@ class Mitigation(ABC, Generic[O]):
     Options: ClassVar[type[Any]] = NoOptions
 
     def check(self, config: RunConfig[Any]) -> None:
-        """Raises UsageError for a filled configuration that doesn't fit this mitigation."""
+        """Raise UsageError for a filled configuration that doesn't fit this mitigation."""
         if config.benchmark not in self.benchmarks:
             fitting = ", ".join(self.benchmarks)
             raise UsageError(f"--mitigation {self.name} does not fit {config.benchmark}; it fits {fitting}")
 
     def agents(self, options: O) -> Mapping[str, str]:
-        """Further models that the wrapped episodes ask: {agent: name of its model}."""
+        """Return {agent: model's name} of further models that the wrapped episodes ask."""
         return {}
 
     @abstractmethod
     def wrap(self, episode: Episode, row: Row, how: Asking[Any], options: O) -> Episode:
-        """The row's episode, mitigated. The episode must not have begun."""
+        """Wrap a row's episode, which must not have begun."""
 
 
 def go_on(
@@ -50,7 +53,7 @@ def go_on(
     replies: Sequence[Reply] | None = None,
     change: Callable[[Request], Request] = lambda request: request,
 ) -> Episode:
-    """The rest of an episode after these replies, or all of it; each request that it makes is changed."""
+    """Run the rest of an episode after these replies, or all of it, and change each request."""
     while True:
         try:
             requests = next(episode) if replies is None else episode.send(replies)

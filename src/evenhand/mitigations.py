@@ -26,17 +26,17 @@ MITIGATIONS = Registry(
 
 
 def get_mitigation(name: str) -> Mitigation[Any]:
-    """The mitigation of that name, the same each time. Raises UsageError for a name that is none."""
+    """Return the mitigation of that name, the same each time. Raises UsageError for an unknown name."""
     return cast("Mitigation[Any]", MITIGATIONS.make(name))
 
 
 def mitigations_of(benchmark: str) -> list[Mitigation[Any]]:
-    """Those that fit a benchmark; what can't be imported is left out, with a warning."""
+    """List mitigations of a benchmark; what can't be imported is left out, with a warning."""
     return [each for each in MITIGATIONS.every(get_mitigation) if benchmark in each.benchmarks]
 
 
 def chosen_mitigation(config: RunConfig[Any]) -> Mitigation[Any] | None:
-    """The one that a configuration names. Raises UsageError for an unknown name, or one that doesn't fit."""
+    """Return a configuration's mitigation. Raises UsageError for an unknown name, or one that doesn't fit."""
     if config.mitigation is None:
         return None
     mitigation = get_mitigation(config.mitigation)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import types
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -22,7 +24,7 @@ O = TypeVar("O")  # noqa: E741
 
 @dataclass(frozen=True)
 class NoOptions:
-    """Of what takes none."""
+    """Options of what takes none."""
 
 
 def option(
@@ -39,89 +41,101 @@ def option(
     incidental: bool = False,
     needs: str | None = None,
 ) -> T:
-    """A field of a frozen options dataclass.
+    """Declare a field of a frozen options dataclass.
 
-    help: one line, without the default and the range, which are added. least, most, above: of a number; a number is
-    finite. parse: from the command line's text, where the type doesn't say how; raises ValueError with what is
-    accepted. flag: the option's name where it is not the field's ("config" for configs). repeated: of several values,
-    the option is given once for each. incidental: it decides how fast or how patiently something is done, and nothing
-    of what comes out: what was begun goes on with another. needs: another field, without which this one would do
-    nothing, and is refused.
+    Args:
+        help: one line, without the default and the range, which are added.
+        least, most, above: range of a number, which must be finite.
+        parse: reads the command line's text where the type doesn't say how; raises ValueError saying what is expected.
+        flag: the option's name where it is not the field's ("config" for configs).
+        repeated: whether an option of several values is given once for each.
+        incidental: whether it decides only how fast or how patiently something is done; a run resumes with another.
+        needs: another field, without which this one has no effect and is refused.
     """
-    range_ = {"least": least, "most": most, "above": above}
-    said = {"help": help, "metavar": metavar, "parse": parse, "flag": flag, "repeated": repeated, "needs": needs}
-    return field(default=default, metadata={**said, "incidental": incidental, **range_})  # type: ignore[no-any-return]
+    declared = {
+        "help": help, "least": least, "most": most, "above": above, "metavar": metavar, "parse": parse,
+        "repeated": repeated, "incidental": incidental, "needs": needs,
+    }  # fmt: skip
+    return field(default=default, metadata=declared | ({"flag": flag} if flag else {}))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class OptionField:
-    """One field, as its dataclass declares it. choices: of a Literal; several: a tuple of values."""
+    """A field as its dataclass declares it.
+
+    Attributes:
+        kind: type of one value; None where it is a class of its own, which checks itself.
+        choices: of a Literal.
+        several: whether it is a tuple of values.
+        optional: whether it may be None.
+    """
 
     name: str
-    flag: str
-    help: str
     default: Any
     kind: type | None
     choices: tuple[str, ...]
     several: bool
-    repeated: bool
-    incidental: bool
     optional: bool
-    metavar: str | None
-    parse: Callable[[str], object] | None
-    least: float | None
-    most: float | None
-    above: float | None
-    needs: str | None
+    flag: str
+    help: str = ""
+    metavar: str | None = None
+    parse: Callable[[str], object] | None = None
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    repeated: bool = False
+    incidental: bool = False
+    needs: str | None = None
 
     @property
     def accepted(self) -> str:
         """ "a whole number of 1 or more", for errors and help."""
         if self.choices:
-            return " or ".join([", ".join(self.choices[:-1]), self.choices[-1]] if self.choices[1:] else self.choices)
+            return " or ".join(filter(None, (", ".join(self.choices[:-1]), self.choices[-1])))
+        if self.kind is bool:
+            return "true or false"
         if self.kind not in (int, float):
             return "text that is not blank"
         number = "a whole number" if self.kind is int else "a number"
-        if self.least is not None and self.most is not None:
-            return f"{number} from {_number(self.least)} to {_number(self.most)}"
-        if self.above is not None and self.most is not None:
-            return f"{number} above {_number(self.above)}, {_number(self.most)} at most"
-        if self.above is not None:
-            return f"{number} above {_number(self.above)}"
         if self.least is not None:
-            return f"{number} of {_number(self.least)} or more"
+            least = _number(self.least)
+            return (
+                f"{number} of {least} or more"
+                if self.most is None
+                else f"{number} from {least} to {_number(self.most)}"
+            )
+        if self.above is not None:
+            most = "" if self.most is None else f", {_number(self.most)} at most"
+            return f"{number} above {_number(self.above)}{most}"
         return number
 
     @property
     def explained(self) -> str:
         """The help with range and default, for --help."""
-        ranged = self.accepted if any(end is not None for end in (self.least, self.most, self.above)) else ""
-        none = self.default is None or self.default is False or self.default in ((), "")
-        default = "" if none else f"default: {_shown(self.default)}"
-        more = "; ".join(filter(None, (ranged, default)))
-        return self.help + (f" ({more})" if more else "")
+        ranged = any(end is not None for end in (self.least, self.most, self.above))
+        default = " ".join(map(str, self.default)) if isinstance(self.default, tuple) else self.default
+        more = [self.accepted] * ranged + ([] if default in (None, False, "") else [f"default: {default}"])
+        return self.help + (f" ({'; '.join(more)})" if more else "")
 
     def parsed(self, text: str) -> Any:
-        """One value from its text. Raises ValueError saying what came and what is accepted."""
+        """Read one value. Raises ValueError saying what was expected and what was given."""
         if self.parse is not None:
             return self.parse(text)
         value: Any = text
-        try:
+        with suppress(ValueError):
             if self.kind is int:
                 value = int(text) if text.isascii() else text
             elif self.kind is float:
                 value = float(text)
             elif self.kind is bool:
                 value = {"true": True, "false": False}.get(text.casefold(), text)
-        except ValueError:
-            pass
         self.check(value)
         return value
 
     def check(self, value: object) -> None:
-        """One value. Raises ValueError."""
+        """Raise ValueError unless the option takes this one value."""
         if not self._fits(value):
-            raise ValueError(f"{value!r} came; {'true or false' if self.kind is bool else self.accepted} is accepted")
+            raise ValueError(f"must be {self.accepted}, got {value!r}")
 
     def _fits(self, value: object) -> bool:
         if self.choices:
@@ -130,8 +144,8 @@ class OptionField:
             return isinstance(value, bool)
         if self.kind is str:
             return isinstance(value, str) and bool(value.strip())
-        if self.kind not in (int, float):
-            return True  # of a type of its own, which checks itself
+        if self.kind is None:
+            return True
         if isinstance(value, bool) or not isinstance(value, (int, float) if self.kind is float else int):
             return False
         return (
@@ -143,65 +157,46 @@ class OptionField:
 
 
 def pair(text: str) -> tuple[str, str]:
-    """One KEY=VALUE. Raises ValueError."""
+    """Read one KEY=VALUE. Raises ValueError."""
     key, equals, value = text.partition("=")
     if not (key.strip() and equals and value.strip()):
-        raise ValueError(f"{text!r} came; KEY=VALUE is accepted")
+        raise ValueError(f"must be KEY=VALUE, got {text!r}")
     return key.strip(), value.strip()
 
 
-def fields_of(options: Any) -> tuple[OptionField, ...]:
-    """Of an options dataclass, in order."""
-    return _fields(options)
-
-
 @cache
-def _fields(options: Any) -> tuple[OptionField, ...]:
+def fields_of(options: Any) -> tuple[OptionField, ...]:
+    """Return the fields of an options dataclass, in order."""
     hints = typing.get_type_hints(options)
     return tuple(_field(each, hints[each.name]) for each in dataclasses.fields(options))
 
 
 def _field(each: dataclasses.Field[Any], hint: Any) -> OptionField:
-    unsaid = ("least", "most", "above", "metavar", "parse", "flag", "needs")
-    said = {"help": "", "repeated": False, "incidental": False, **dict.fromkeys(unsaid), **each.metadata}
-    inner = [arm for arm in get_args(hint) if arm is not type(None)] if _is_union(hint) else [hint]
-    optional = _is_union(hint) and len(inner) < len(get_args(hint))
-    one = inner[0]
-    several = get_origin(one) is tuple
-    if several:
-        one = get_args(one)[0]
+    arms = get_args(hint) if get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    inner = [arm for arm in arms if arm is not type(None)]
+    several = get_origin(inner[0]) is tuple
+    one = get_args(inner[0])[0] if several else inner[0]
     choices = tuple(map(str, get_args(one))) if get_origin(one) is Literal else ()
-    kind = str if choices else one if one in (int, float, bool, str) and len(inner) == 1 else None
     return OptionField(
         name=each.name,
-        flag=said["flag"] or each.name.replace("_", "-"),
-        help=said["help"],
         default=each.default,
-        kind=kind,
+        kind=str if choices else one if one in (int, float, bool, str) and len(inner) == 1 else None,
         choices=choices,
         several=several,
-        optional=optional,
-        repeated=said["repeated"],
-        incidental=said["incidental"],
-        **{name: said[name] for name in ("metavar", "parse", "least", "most", "above", "needs")},
+        optional=len(inner) < len(arms),
+        **{"flag": each.name.replace("_", "-"), **each.metadata},
     )
 
 
-def _is_union(hint: Any) -> bool:
-    import types
-
-    return get_origin(hint) in (typing.Union, types.UnionType)
-
-
 def checked(options: O) -> O:
-    """The same. Raises UsageError naming the option whose value is out of range, whoever gave it."""
+    """Return the options. Raises UsageError naming the option whose value is out of range."""
     for each in fields_of(type(options)):
         value = getattr(options, each.name)
         if value is each.default or (value is None and each.optional):
             continue
         try:
             if each.several and not isinstance(value, (tuple, list)):
-                raise ValueError(f"{value!r} came; a tuple of values is accepted")
+                raise ValueError(f"must be a tuple of values, got {value!r}")
             for one in value if each.several else (value,):
                 each.check(one)
         except ValueError as error:
@@ -210,7 +205,7 @@ def checked(options: O) -> O:
 
 
 def made(options: type[O], values: Mapping[str, object]) -> O:
-    """An options dataclass from values by name.
+    """Make an options dataclass from values by name.
 
     Raises UsageError for unknown names, values out of range, and options without the one that they need.
     """
@@ -221,24 +216,24 @@ def made(options: type[O], values: Mapping[str, object]) -> O:
         needed = known[name].needs
         if needed is not None and not values.get(needed):
             raise UsageError(
-                f"--{known[name].flag} would do nothing without --{known[needed].flag}: give both, or leave it out"
+                f"--{known[name].flag} has no effect without --{known[needed].flag}: give both, or leave it out"
             )
     return checked(options(**values))
 
 
 def without_incidental(options: Any, record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of such an options dataclass, without what decides nothing."""
+    """Leave incidental options out of a record of such an options dataclass."""
     incidental = {each.name for each in fields_of(options) if each.incidental}
     return {name: value for name, value in record.items() if name not in incidental}
 
 
 def from_texts(options: type[O], texts: Mapping[str, str], of: str) -> O:
-    """An options dataclass from KEY=VALUE pairs. of: whose options they are, for errors ("stub")."""
+    """Make an options dataclass from KEY=VALUE pairs. of: whose options they are, for errors ("stub")."""
     return options(**values_of(options, texts, of))
 
 
 def values_of(options: type, texts: Mapping[str, str], of: str) -> dict[str, object]:
-    """Of an options dataclass, by name, from KEY=VALUE pairs. Raises UsageError."""
+    """Read values of an options dataclass, by name, from KEY=VALUE pairs. Raises UsageError."""
     known = {each.flag: each for each in fields_of(options)}
     values: dict[str, object] = {}
     for key, text in texts.items():
@@ -248,12 +243,12 @@ def values_of(options: type, texts: Mapping[str, str], of: str) -> dict[str, obj
         try:
             values[each.name] = tuple(map(each.parsed, text.split(","))) if each.several else each.parsed(text)
         except ValueError as error:
-            raise UsageError(f"{of} takes {key}=…: {error}") from error
+            raise UsageError(f"{of}: {key} {error}") from error
     return values
 
 
 def texts_of(options: type, values: Mapping[str, object]) -> list[tuple[str, str]]:
-    """KEY=VALUE pairs, as `from_texts` takes them, from values by name."""
+    """Write values by name as KEY=VALUE pairs that `from_texts` reads."""
     return [(each.flag.replace("-", "_"), str(values[each.name])) for each in fields_of(options) if each.name in values]
 
 
@@ -262,17 +257,13 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else str(value)
 
 
-def _shown(default: object) -> str:
-    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
-
-
 def from_record(kind: type[T], record: object) -> T:
-    """Raises EvenhandError for unknown keys and values of another type: a damaged file, or another version's."""
+    """Make a dataclass from its JSON. Raises EvenhandError for unknown keys and values of another type."""
     import dacite
 
     try:
         if not isinstance(record, Mapping):
-            raise TypeError(f"an object is expected, {type(record).__name__} came")
+            raise TypeError(f"expected an object, got {type(record).__name__}")
         return dacite.from_dict(kind, _tupled(record), config=dacite.Config(strict=True, cast=[tuple]))  # type: ignore[type-var]
     except (dacite.DaciteError, TypeError, ValueError) as error:
         raise EvenhandError(

@@ -27,7 +27,7 @@ def typed_path(text: str | os.PathLike[str]) -> Path:
         raise UsageError(f"{said} names a home folder that is not there; write the path in full, or ./~…")
     path = Path(expanded)
     if len(os.fsencode(path)) > LONGEST_PATH or any(len(os.fsencode(name)) > LONGEST_NAME for name in path.parts):
-        raise UsageError(f"{said} is too long; names of {LONGEST_NAME} bytes and paths of {LONGEST_PATH} are accepted")
+        raise UsageError(f"{said} is too long: names may have {LONGEST_NAME} bytes, paths {LONGEST_PATH}")
     return path
 
 

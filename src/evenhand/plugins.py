@@ -1,4 +1,4 @@
-"""What is known by name: evenhand's own, in a visible mapping, and what other packages bring as entry points."""
+"""Names of one kind: evenhand's own, in a visible mapping, and those of other packages, as entry points."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Registry:
-    """Names of one kind ("benchmark"), each with the "module:Object" that it stands for, imported when asked for.
+    """Names of one kind ("benchmark"), each with the "module:Object" it stands for, imported when asked for.
 
-    own: evenhand's, in the order in which they are listed. group: of the entry points of other packages; a name that is
-    evenhand's own stays evenhand's.
+    Args:
+        group: entry points of other packages; a name that is evenhand's own stays evenhand's.
+        own: evenhand's, in the order in which they are listed.
     """
 
     def __init__(self, kind: str, group: str, own: Mapping[str, str]):
@@ -32,12 +33,8 @@ class Registry:
         self._made: dict[str, object] = {}
 
     @cached_property
-    def _entry_points(self) -> dict[str, EntryPoint]:
-        return {name: points[0] for name, points in self._all.items()}
-
-    @cached_property
-    def _all(self) -> dict[str, list[EntryPoint]]:
-        """Different ones of one name, too: which of them is meant, nobody can say."""
+    def _points(self) -> dict[str, list[EntryPoint]]:
+        """All entry points by name: different ones of one name are ambiguous."""
         found = {name: [EntryPoint(name, value, self.group)] for name, value in self.own.items()}
         for point in sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value)):
             others = found.setdefault(point.name, [])
@@ -47,36 +44,37 @@ class Registry:
 
     @property
     def names(self) -> list[str]:
-        return list(self._entry_points)
+        return list(self._points)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entry_points
+        return name in self._points
 
     def module(self, name: str) -> str:
-        """Where it stands, without importing it."""
-        return self._entry_points[name].module
+        """Return the name's module, without importing it."""
+        return self._points[name][0].module
 
     def load(self, name: str) -> object:
-        """The object of that name, the same each time. Raises UsageError for an unknown name, EvenhandError for another
-        package's object that can't be imported."""
-        if name not in self._entry_points:
+        """Return the object of that name, the same each time.
+
+        Raises:
+            UsageError: for an unknown name.
+            EvenhandError: for another package's object that can't be imported, or a name that several packages have.
+        """
+        if name not in self:
             raise unknown_name(self.kind, name, self.names, "evenhand list shows all")
         if name not in self._loaded:
-            point, *others = self._all[name]
+            point, *others = self._points[name]
             if others:
                 packages = ", ".join(each.value for each in (point, *others))
                 raise EvenhandError(
-                    f"several packages bring the {self.kind} {name!r} ({packages}); uninstall all but one"
+                    f"several packages have the {self.kind} {name!r} ({packages}); uninstall all but one"
                 )
             with self._explained(name):
                 self._loaded[name] = getattr(import_module(point.module), point.attr)
         return self._loaded[name]
 
     def make(self, name: str) -> object:
-        """What the object of that name makes when it is called without arguments, the same each time.
-
-        Raises UsageError for an unknown name, EvenhandError for what can't be imported or made.
-        """
+        """Call the object of that name without arguments, once. Raises as `load` does."""
         if name not in self._made:
             made: Any = self.load(name)
             with self._explained(name):
@@ -84,7 +82,7 @@ class Registry:
         return self._made[name]
 
     def every(self, get: Callable[[str], T]) -> list[T]:
-        """What `get` gives for each name; what can't be had is left out, with a warning."""
+        """Call `get` with each name; what can't be imported is left out, with a warning."""
         found = []
         for name in self.names:
             try:
@@ -95,13 +93,13 @@ class Registry:
 
     @contextmanager
     def _explained(self, name: str) -> Iterator[None]:
-        """Another package's code may raise nearly anything."""
+        """Raise EvenhandError for whatever another package's code raises."""
         try:
             yield
         except Exception as error:
             if name in self.own:
                 raise
             raise EvenhandError(
-                f"the {self.kind} {name!r} of another package ({self._entry_points[name].value}) can't be imported: "
-                f"{type(error).__name__}: {error}; mend or uninstall that package"
+                f"the {self.kind} {name!r} of another package ({self._points[name][0].value}) can't be imported: "
+                f"{type(error).__name__}: {error}; fix or uninstall that package"
             ) from error

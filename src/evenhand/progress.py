@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from evenhand.flow.runner import Step
 
 SILENT_FOR = 10.0  # seconds: what is done by then needs no word
-_IN_A_LOG = 10.0  # seconds between two lines: in a file or a CI's log every drawing stays
+_IN_A_LOG = 30.0  # seconds between two lines: in a file or a CI's log every drawing stays
 _LAST_DRAWING = 5.0  # seconds to wait for a drawing at the end
 _WITHOUT_SIZE = {"ncols": 80, "nrows": 24}  # of a terminal that doesn't say how large it is
 
@@ -37,14 +38,25 @@ def drawing_interval() -> float:
 
 
 class Bar(tqdm):  # type: ignore[misc]  # tqdm has no types
-    """A tqdm that several threads draw, that Ctrl-C may interrupt anywhere, and whose reader may go away."""
+    """A tqdm that several threads draw, that Ctrl-C may interrupt anywhere, and whose reader may go away.
+
+    In a log, which is no terminal, it is a plain line now and then.
+    """
+
+    _last: tuple[float, str] = (-math.inf, "")
 
     def __init__(self, iterable: Any = None, **options: Any):
+        self._in_log = not on_terminal()
+        if self._in_log and options.get("total"):
+            options["bar_format"] = (
+                "{desc}: {percentage:3.0f}%, {n_fmt} of {total_fmt} [{elapsed}<{remaining}{postfix}]"
+            )
         columns: int | None = None
         with suppress(Exception):
             columns = os.get_terminal_size(sys.stderr.fileno()).columns
         size = _WITHOUT_SIZE if columns == 0 else {"dynamic_ncols": True}
-        super().__init__(iterable, file=_Output(sys.stderr), **{"mininterval": drawing_interval(), **size, **options})
+        output = _Output(sys.stderr, self._in_log)
+        super().__init__(iterable, file=output, **{"mininterval": drawing_interval(), **size, **options})
 
     @staticmethod
     def status_printer(file: Any) -> Callable[[str], None]:
@@ -52,25 +64,41 @@ class Bar(tqdm):  # type: ignore[misc]  # tqdm has no types
         printer: Callable[[str], None] = tqdm.status_printer(SimpleNamespace(write=file.write, flush=file.flush))
         return printer
 
+    def display(self, msg: str | None = None, pos: int | None = None) -> bool:
+        if not self._in_log:
+            return bool(super().display(msg, pos))
+        now, text = time.monotonic(), str(self) if msg is None else msg
+        due = now - self._last[0] >= 0.9 * drawing_interval() or self.n == self.total
+        if due and text and text != self._last[1]:
+            self._last = now, text
+            self.fp.write(text)
+            self.fp.flush()
+        return due
+
+    def moveto(self, n: int) -> None:
+        if not self._in_log:
+            super().moveto(n)
+
     def refresh(self, nolock: bool = False, lock_args: Any = None) -> bool:
         """Draw; tqdm's own keeps the lock of all bars where drawing is interrupted."""
         if self.disable:
             return False
-        if nolock:
+        with nullcontext() if nolock else self.get_lock():
             self.display()
-        else:
-            with self.get_lock():
-                self.display()
         return True
 
 
 class _Output:
     """A stream that may be missing, closed or without a reader: progress stops no work."""
 
-    def __init__(self, stream: IO[str] | None):
+    def __init__(self, stream: IO[str] | None, in_lines: bool = False):
+        """in_lines: leave out what moves a terminal's cursor, and end each text's line."""
         self._wrapped = stream  # the name by which tqdm's wrappers compare streams
+        self._in_lines = in_lines
 
     def write(self, text: str) -> None:
+        if self._in_lines:
+            text = text.strip() and f"{text.strip()}\n"
         with suppress(Exception):
             self._wrapped.write(text)  # type: ignore[union-attr]
 
@@ -141,7 +169,7 @@ class AtWork(Ticking):
 
     def _draw(self) -> None:
         """On a terminal in place of the line before; in a log as another line."""
-        text = f"{shown(self._what)}: at work for {Bar.format_interval(time.monotonic() - self._began)}"
+        text = f"{shown(self._what)}: running for {Bar.format_interval(time.monotonic() - self._began)}"
         if not on_terminal():
             write_line(text)
         elif self._line is None:

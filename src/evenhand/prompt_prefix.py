@@ -32,5 +32,5 @@ class PromptPrefix(Mitigation[NoOptions]):
 
 
 def _told(prediction: Prediction, instruction: str) -> Prediction:
-    """Where a prediction says what was asked, to the letter, the instruction belongs to it."""
+    """Add the instruction to a prediction's verbatim prompt, if it has one."""
     return prediction | {"prompt": f"{instruction} {prediction['prompt']}"} if "prompt" in prediction else prediction

@@ -27,7 +27,7 @@ _PICTURES = 0x2400  # of the controls from 0 on, one column wide: ␛
 
 
 def discard(stream: IO[str]) -> None:
-    """Let what is written from now on go nowhere: nobody reads it, or it can't be written."""
+    """Send further output to /dev/null: its reader has gone, or it can't be written."""
     with suppress(Exception):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -57,7 +57,7 @@ class Terminal(Console):
         discard(self.file)
 
     def print(self, *objects: Any, **how: Any) -> None:
-        tqdm = sys.modules.get("tqdm")  # where nobody has imported it, nobody draws a bar
+        tqdm = sys.modules.get("tqdm")  # not imported: there is no bar
         with tqdm.tqdm.external_write_mode() if tqdm else nullcontext():
             super().print(*objects, **how)
 

@@ -1,4 +1,4 @@
-"""training.json, which a trainer leaves beside the weights: what it says of how they came."""
+"""training.json, which a trainer leaves beside the weights: how they were trained."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PUBLIC_ID_OF_EMBEDDED = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 
 def training_record(model: str) -> dict[str, Any]:
-    """Of a model that is a local folder; empty where there is none, or none that can be read."""
+    """Read the record of a local model folder; empty where there is none that can be read."""
     try:
         record = json.loads((Path(model) / RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -28,27 +28,27 @@ def is_folder(model: str) -> bool:
 
 
 def without_folders(value: Any, path: bool = False) -> Any:
-    """Of a path its last part, of a list that of each; what is no path stays. path: it is one, however it looks."""
+    """Keep the last part of paths, in lists too; other values stay. path: treat any text as a path."""
     if isinstance(value, (list, tuple)):
         return [without_folders(each, path) for each in value]
     return Path(value).name if isinstance(value, str) and (path or is_folder(value)) else value
 
 
 def from_anywhere(model: str) -> str:
-    """The name by which it is found from any folder: a local folder's absolute path; what is none, as it came."""
+    """Make a local folder's path absolute; other names stay."""
     folder = typed_path(model)
     return os.path.abspath(folder) if folder.is_dir() else model
 
 
 def base_of(record: dict[str, Any]) -> str | None:
-    """What was tuned, as --model named it; of a local folder its absolute path."""
+    """Return the base model, as --model named it, a local folder by its absolute path."""
     base = record.get("base")
     model = base.get("model") if isinstance(base, dict) else None
     return model if isinstance(model, str) else None
 
 
 def base_version(record: dict[str, Any]) -> str | None:
-    """Commit, or fingerprint of the local folder, of what was tuned; None where it isn't known."""
+    """Return the base model's commit, or its folder's fingerprint; None where it isn't known."""
     base = record.get("base")
     identity = base.get("identity") if isinstance(base, dict) else None
     version = identity.rpartition("@")[2].split(" ")[0] if isinstance(identity, str) else ""

@@ -77,7 +77,7 @@ def remove_remains(folder: Path) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Raise EvenhandError, with advice, in place of OSError."""
+    """Raise EvenhandError with advice for OSError."""
     try:
         yield
     except OSError as error:

@@ -77,8 +77,7 @@ def forget():
     from evenhand.models.registry import BACKENDS
 
     for registry in (BENCHMARKS, MITIGATIONS, BACKENDS):
-        for known in ("_entry_points", "_all"):
-            vars(registry).pop(known, None)
+        vars(registry).pop("_points", None)
 
 
 def test_exit_codes_are_told_where_they_hold():

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import re
 
 import datasets
 import pytest
@@ -16,19 +15,17 @@ from evenhand.flow.store import Store
 RUN = ("run", "contact_hypothesis", "--model", "stub:first", "--limit", "30")
 
 
-def test_list_shows_benchmarks_configurations_and_metrics(evenhand):
-    called = evenhand("list")
-    assert called.code == 0
-    for word in ("contact_hypothesis", "new_certainty", "contact_bias"):
-        assert word in called.out
-
-
-def test_list_shows_every_dataset_and_its_configurations(evenhand):
-    """Also those that no benchmark asks."""
-    _, _, told = evenhand("list").out.partition("Datasets")
-    told = told.partition("Mitigations")[0]
-    for name in library.dataset_names():
-        assert all(re.search(rf"\b{word}\b", told) for word in (name, *library.config_names(name)))
+def test_list_is_one_line_each_and_json_says_all(evenhand, monkeypatch):
+    """Also datasets that no benchmark asks."""
+    monkeypatch.setattr("evenhand.cli.WIDTH_ELSEWHERE", 80)
+    lines = evenhand("list").out.splitlines()
+    assert "  contact_hypothesis           Social bias under intergroup contact" in lines
+    assert max(map(len, lines[:-1])) <= 80
+    said = json.loads(evenhand("list", "--json").out)
+    assert sum(map(len, said.values())) == sum(line.startswith("  ") for line in lines)
+    assert {each["name"]: set(each["configs"]) for each in said["datasets"]}.keys() == {*library.dataset_names()}
+    for each in said["datasets"]:
+        assert {*each["configs"]} >= {*library.config_names(each["name"])}
 
 
 @pytest.mark.parametrize(
@@ -43,14 +40,19 @@ def test_list_shows_every_dataset_and_its_configurations(evenhand):
         ((*RUN, "--config", "certainty", "certainty", "--output", "x"), 2, "named twice"),
         ((*RUN[:-1], "0", "--output", "x"), 2, "a whole number of 1 or more"),
         ((*RUN[:-1], "1000000", "--output", "x"), 2, "from 1 to 103,014"),
-        (RUN, 2, "--output"),
+        ((*RUN, "--output", "x", "--new"), 2, "--new makes a folder in runs"),
+        ((*RUN, "--limt", "3"), 2, "did you mean --limit?"),
+        ((*RUN, "--batch_size", "3"), 2, "did you mean --batch-size?"),
+        ((*RUN, "--num-samples", "3"), 2, "here: --limit"),
+        ((*RUN, "--device=cuda"), 2, "here: --model-option device_map="),
+        ((*RUN, "--tasks", "bbq"), 2, "evenhand run BENCHMARK"),
         ((*RUN, "--order", "balanced", "--protocol", "generate", "--output", "x"), 2, "needs --protocol choose"),
         (
             (*RUN, "--aggregate", "sum", "--protocol", "generate", "--output", "x"),
             2,
             "--aggregate sum is of the options'",
         ),
-        ((*RUN, "--protocol", "rank", "--output", "x"), 2, "'rank' came; choose or generate is accepted"),
+        ((*RUN, "--protocol", "rank", "--output", "x"), 2, "must be choose or generate, got 'rank'"),
         (("run", "contact_hypothesis", "--model", "stub:frist", "--output", "x"), 1, "stub:first"),
         (("run", "contact_hypothesis", "--model", "./absent", "--output", "x"), 1, "does not exist"),
         (("report", "absent"), 2, "does not exist; name the --output folder"),
@@ -61,11 +63,15 @@ def test_list_shows_every_dataset_and_its_configurations(evenhand):
         (("run",), 2, "a benchmark is needed first: contact_hypothesis"),
         (("run", "--limit", "3"), 2, "a benchmark is needed first"),
         ((*RUN, "--classifiers", "lexicon", "--output", "x"), 2, "unrecognized arguments: --classifiers lexicon"),
-        ((*RUN, "--temperature", "nan", "--output", "x"), 2, "--temperature: nan came; a number of 0 or more"),
-        ((*RUN, "--seed", "½", "--output", "x"), 2, "--seed: '½' came; a whole number of 0 or more is accepted"),
-        ((*RUN, "--model-option", "pairs", "--output", "x"), 2, "'pairs' came; KEY=VALUE is accepted"),
+        ((*RUN, "--temperature", "nan", "--output", "x"), 2, "--temperature: must be a number of 0 or more, got nan"),
+        ((*RUN, "--seed", "½", "--output", "x"), 2, "--seed: must be a whole number of 0 or more, got '½'"),
+        ((*RUN, "--model-option", "pairs", "--output", "x"), 2, "must be KEY=VALUE, got 'pairs'"),
         ((*RUN, "--model-option", "pairs=3", "--output", "x"), 2, "unknown option of stub 'pairs'"),
-        (("run", "contact_hypothesis", "--model", "", "--output", "x"), 2, "--model: '' came; text that is not blank"),
+        (
+            ("run", "contact_hypothesis", "--model", "", "--output", "x"),
+            2,
+            "--model: must be text that is not blank, got ''",
+        ),
         (("train",), 2, "what to train is needed first: agency"),
         (("train", "agancy"), 2, "did you mean 'agency'?"),
     ],
@@ -86,6 +92,24 @@ def test_wrong_usage_is_explained_and_leaves_nothing_behind(evenhand, tmp_path, 
 )
 def test_help_lists_the_protocols_that_a_benchmark_has(evenhand, benchmark, protocols):
     assert f"--protocol {{{protocols}}}" in evenhand("run", benchmark, "--help").out
+
+
+def test_help_of_run_names_what_every_benchmark_has(evenhand):
+    called = evenhand("run", "--help")
+    assert called.code == 0
+    assert all(word in called.out for word in ("--model MODEL", "--limit N", "contact_hypothesis", "examples:"))
+
+
+def test_without_output_the_same_command_resumes(evenhand, tmp_path, monkeypatch):
+    """A larger one, too; --new begins another folder, which then resumes."""
+    monkeypatch.chdir(tmp_path)
+    for number, more in ((1, ()), (1, ("--limit", "36")), (2, ("--new",)), (2, ())):
+        folder = f"runs/contact_hypothesis-stub-first-{number}"
+        called = evenhand(*RUN, *more)
+        assert called.code == 0
+        assert f"Run folder: {folder}\n" in called.err
+        assert f"Report: {folder}/report.html" in called.out
+    assert len(list(tmp_path.glob("runs/*"))) == 2
 
 
 def test_a_folder_of_something_else_is_left_alone(evenhand, tmp_path):

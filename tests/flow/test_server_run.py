@@ -55,7 +55,7 @@ def test_a_server_is_measured_like_any_model(evenhand, server, tmp_path):
     """Three rows, three contacts each; a model that takes the first option scores what the stub that does so scores."""
     called = evenhand(*arguments(server, tmp_path / "run"))
     assert called.code == 0, called.err
-    assert "protocol generate was taken, for first-option can't choose" in called.out + called.err
+    assert "protocol generate was used instead of choose, for first-option can't choose" in called.out + called.err
     results = json.loads((tmp_path / "run/results.json").read_text())
     predictions = pd.read_parquet(tmp_path / "run/predictions.parquet")
     assert (results["n"], len(predictions), len(server.asked)) == (9, 9, 9)
@@ -165,9 +165,9 @@ def test_fields_that_are_sent_are_part_of_the_run(evenhand, server, no_report, t
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--attempts", 0), "argument --attempts: 0 came; a whole number of 1 or more"),
-        (("--timeout", "inf"), "argument --timeout: inf came; a number above 0, 86400 at most"),
-        (("--model-option", "attempts=0"), "http takes attempts=…: 0 came; a whole number of 1 or more"),
+        (("--attempts", 0), "argument --attempts: must be a whole number of 1 or more, got 0"),
+        (("--timeout", "inf"), "argument --timeout: must be a number above 0, 86400 at most, got inf"),
+        (("--model-option", "attempts=0"), "http: attempts must be a whole number of 1 or more, got 0"),
         (("--api-key-env", "sk-0123"), "the key itself is the value of that variable"),
         (("--chat-template-kwargs", "[1]"), "expected a JSON object"),
         (("--chat-template-kwargs", "enable_thinking=false"), "expected a JSON object"),

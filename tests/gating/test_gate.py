@@ -281,8 +281,8 @@ def test_a_policy_may_demand_use(evenhand, base, candidate):
     ("text", "told"),
     [
         ("max_incraese: 3", "did you mean 'max_increase'"),
-        ("max_increase: much", "'much' came"),
-        ("max_increase: .nan", "nan came"),
+        ("max_increase: much", "got 'much'"),
+        ("max_increase: .nan", "got nan"),
         ("- 3", "lines of NAME: VALUE"),
         ("figures: [a]", "lines of NAME: MARGIN"),
         ("figures: {a: -1}", "a margin of 0 or more"),

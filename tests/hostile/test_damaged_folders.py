@@ -230,7 +230,7 @@ def test_a_damaged_store_is_left_as_it_is(folders, how):
         [(models,)] = connection.execute("SELECT value FROM meta WHERE name = 'models'")
     how(store)
     before = contents(store.parent)
-    advice = r"move it away|mend that"
+    advice = r"move it away|fix that"
     with pytest.raises(EvenhandError, match=advice) as raised, Store(store, json.loads(models)) as opened:
         opened.get(keys)
     assert "same command again" not in str(raised.value)

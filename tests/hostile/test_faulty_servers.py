@@ -177,7 +177,7 @@ def test_a_protocol_that_was_taken_in_place_of_the_paper_s_says_why(evenhand, se
     assert evenhand(*command(serve(first_option), tmp_path / "run", key=())).code == 0
     said = warnings(tmp_path / "run")[0]
     assert said.startswith(
-        "protocol generate was taken, for tiny can't choose as choose needs (tiny: it has no /tokenize"
+        "protocol generate was used instead of choose, for tiny can't choose (tiny: it has no /tokenize"
     )
     called = evenhand(*command(serve(first_option), tmp_path / "other", "--protocol", "choose", key=()))
     assert called.code == 2

@@ -47,7 +47,7 @@ def test_without_ray_it_says_how_to_install_it(evenhand, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "why"),
     [
-        (["--model", "stub:first", "--replicas", "2"], "--replicas would do nothing without --ray"),
+        (["--model", "stub:first", "--replicas", "2"], "--replicas has no effect without --ray"),
         (["--model", "http://127.0.0.1:9/v1#x", "--ray", "local"], "a server is asked from here"),
         (["--model", "stub:first", "--ray", "local", "--plan"], "remove one of them"),
         (["--model", "stub:first", "--ray", "local", "--replicas", "0"], "a whole number of 1 or more"),
@@ -180,7 +180,7 @@ class TestOnACluster:
             with RayCluster(f"127.0.0.1:{port}", replicas=2) as cluster:
                 folder = evaluate(config, tmp_path / "joined", load=cluster.load_model)
             alone = evaluate(config, tmp_path / "alone")
-            assert folder.predictions.read_bytes() == alone.predictions.read_bytes()
+            assert folder.predictions_file.read_bytes() == alone.predictions_file.read_bytes()
             assert folder.results.read_bytes() == alone.results.read_bytes()
             assert head.poll() is None
         finally:

@@ -94,7 +94,7 @@ def test_equal_ids_are_refused(benchmarks, tmp_path):
 def test_what_can_not_be_made_is_explained_and_left_out(benchmarks, caplog):
     from evenhand.benchmarks import get_benchmark
 
-    with pytest.raises(EvenhandError, match=r"'failing' of another package \(likert:Failing\).*boom; mend"):
+    with pytest.raises(EvenhandError, match=r"'failing' of another package \(likert:Failing\).*boom; fix"):
         get_benchmark("failing")
     with pytest.raises(EvenhandError, match="'other' of another package calls itself 'likert' on its card"):
         get_benchmark("other")
@@ -106,7 +106,7 @@ def test_packages_that_bring_one_name_are_both_named(installed):
     for name in ("one", "two"):
         installed(name, LIKERT, {"evenhand.benchmarks": {"likert": f"{name}:Likert"}})
     known = Registry("benchmark", "evenhand.benchmarks", {"labe": "evenhand.benchmarks.labe.benchmark:Labe"})
-    with pytest.raises(EvenhandError, match=r"several packages bring .* 'likert' \(one:Likert, two:Likert\)"):
+    with pytest.raises(EvenhandError, match=r"several packages have .* 'likert' \(one:Likert, two:Likert\)"):
         known.make("likert")
     assert known.make("labe") is known.make("labe")
 

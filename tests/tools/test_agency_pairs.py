@@ -544,8 +544,8 @@ def test_a_file_needs_no_column_but_the_text(make, bios):
         ({}, None, "biographies are needed"),
         ({}, ["One is. Two is. Three is."], "no biography has a sentence to paraphrase"),
         ({"limit": 9}, [biography(TOPICS)], "--limit must be from 1 to 8"),
-        ({"limit": 0}, [biography(TOPICS)], "--limit: 0 came; a whole number of 1 or more is accepted"),
-        ({"temperature": -1.0}, [biography(TOPICS)], "--temperature: -1.0 came; a number of 0 or more is accepted"),
+        ({"limit": 0}, [biography(TOPICS)], "--limit: must be a whole number of 1 or more, got 0"),
+        ({"temperature": -1.0}, [biography(TOPICS)], "--temperature: must be a number of 0 or more, got -1.0"),
     ],
 )
 def test_wrong_usage(make, options, texts, message):

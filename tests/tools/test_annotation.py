@@ -210,7 +210,7 @@ def test_what_tools_do_to_files(tmp_path, content):
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.xlsx", b"PK", r"ends in \.csv"),
+        ("a.xlsx", b"PK", r"end in \.csv"),
         ("a.csv", b"", "has no rows"),
         ("a.csv", b"id,agency\n", "has no rows"),
         ("a.csv", b"id,agency\n1,1,surplus\n", "line 2 has not the header's 2 fields but 3"),

@@ -486,11 +486,11 @@ def test_a_broken_row_group_is_left_out(written):
         ("a.json", b"\x93\x00garbage", "has no text to count: 1 not UTF-8"),
         ("a.json", b'[{"image": "a.jpg", "label": 3}]', r"1 without a column .* \(its columns: image, label\)"),
         ("a.jsonl", b'{"caption": 3}\n{"caption": " "}', "1 without a text in their column; 1 blank"),
-        ("a.json", '[{"caption": "a"}]'.encode("utf-16"), "is UTF-16; UTF-8 is accepted: save it as UTF-8"),
-        ("a.parquet", b"PAR1 garbage PAR1", "is broken parquet: .*; mend the file"),
+        ("a.json", '[{"caption": "a"}]'.encode("utf-16"), "is UTF-16: save it as UTF-8"),
+        ("a.parquet", b"PAR1 garbage PAR1", "is broken parquet: .*; fix the file"),
         ("a.parquet", [{"image": "a.jpg"}], "has no column .*; its columns: image; --column names one"),
         ("a.parquet", [{"caption": None}, {"caption": None}], "2 without a text in their column"),
-        ("a.csv", b"caption\na nurse", r"a file that ends in \.json, \.jsonl, \.parquet is accepted"),
+        ("a.csv", b"caption\na nurse", r"must end in \.json or \.jsonl or \.parquet"),
     ],
 )
 def test_files_in_which_nothing_can_be_used(written, name, content, message):

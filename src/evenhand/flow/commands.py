@@ -13,22 +13,32 @@ from evenhand.errors import UsageError, unknown_name
 from evenhand.flow.configuration import RunConfig, run_config
 from evenhand.mitigations import mitigations_of
 from evenhand.models.ray_cluster import RayCluster, RayOptions
-from evenhand.models.registry import LoadModel, is_server
+from evenhand.models.registry import EMBEDDED, LoadModel, is_server
 from evenhand.models.server_options import ServerOptions
 from evenhand.options import made, texts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from evenhand.benchmark import Card
+
 USAGE = "usage: evenhand run BENCHMARK [options]; evenhand run BENCHMARK --help shows them"
+EXAMPLES = f"""examples:
+  evenhand run {BENCHMARKS.names[0]} --model embedded --limit 600
+  evenhand run {BENCHMARKS.names[0]} --model http://localhost:8000/v1#qwen3-8b --output runs/qwen"""
+ASKING_GROUPS = {
+    "server": Group("options of a server (--model URL)", ServerOptions),
+    "ray": Group("more machines (--ray ADDRESS)", RayOptions),
+}
 
 
 def run(arguments: Sequence[str], console: Console) -> None:
     """Run a benchmark, or plan it, and print what was found."""
     config, parsed = asked(arguments)
+    from evenhand.progress import AtWork, ProgressBar
+
     if parsed.plan:
         from evenhand.flow.plan import plan
-        from evenhand.progress import AtWork
 
         if parsed.ray.ray is not None:
             raise UsageError("--plan times the model on this machine, without --ray: remove one of them")
@@ -37,77 +47,67 @@ def run(arguments: Sequence[str], console: Console) -> None:
         for line in lines:
             console.print(line, soft_wrap=True)
         return
-    if parsed.output is None:
-        raise UsageError(
-            "--output DIR is needed: the folder where the run is kept (or --plan, to see what it would cost)"
-        )
+    if parsed.new and parsed.output is not None:
+        raise UsageError("--new makes a folder in runs, and --output names one: remove one of them")
 
     from evenhand.flow.evaluation import evaluate
-    from evenhand.progress import AtWork, ProgressBar
     from evenhand.report.pages import print_found
 
     with loading(config, parsed.ray) as load, ProgressBar(config.benchmark) as bar:
-        folder = evaluate(config, parsed.output, on_progress=bar.update, load=load)
-    with AtWork("reading what was found"):
+        folder = evaluate(config, parsed.output, on_progress=bar.update, load=load, new=parsed.new)
+    with AtWork("reading the results"):
         print_found(folder, console)
     for took in bar.took:
         console.print(f"Asked by this command, of {took}", soft_wrap=True)
 
 
 @contextmanager
-def loading(config: RunConfig[Any], of_ray: RayOptions) -> Iterator[LoadModel | None]:
+def loading(config: RunConfig[Any], options: RayOptions) -> Iterator[LoadModel | None]:
     """Connect to the Ray cluster that was asked for. Yields its loader of models, or None.
 
     Raises UsageError where the run has no model to load there.
     """
-    if of_ray.ray is None:
+    if options.ray is None:
         yield None
         return
-    benchmark = get_benchmark(config.benchmark)
-    measured = benchmark.configuring.measured(benchmark.configuring.filled(config))
+    configuring = get_benchmark(config.benchmark).configuring
+    measured = configuring.measured(configuring.filled(config))
     if all(map(is_server, measured.values())):
         what = "a server is asked from here" if measured else "no model is asked"
         raise UsageError(f"--ray has no effect: {what}. Remove it")
-
-    with RayCluster.from_options(of_ray) as cluster:
+    with RayCluster.from_options(options) as cluster:
         yield cluster.load_model
 
 
 def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]:
-    """Parse a command line: the configuration, and what is not part of it: output, plan, ray (RayOptions).
+    """Parse a command line: the configuration, and what is not part of it: output, new, plan, ray (RayOptions).
 
     Raises UsageError, or exits with 2 and a sentence.
     """
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in ("-h", "--help"):
-        print(f"{USAGE}\n\nBenchmarks: {', '.join(BENCHMARKS.names)} (evenhand list says more).")
-        raise SystemExit(0)
+        about = f"Run a benchmark on a model. BENCHMARK is one of {', '.join(BENCHMARKS.names)} (see evenhand list)."
+        every = {"every_run": Group("options of every run", RunConfig, {"model": EMBEDDED}), **ASKING_GROUPS}
+        parse("evenhand run BENCHMARK", f"{about} Some have options of their own.", [name], every, _add_output,
+              EXAMPLES)  # fmt: skip
     if not name or name.startswith("-"):
         raise UsageError(f"a benchmark is needed first: {', '.join(BENCHMARKS.names)} ({USAGE})")
     if name not in BENCHMARKS:
         raise unknown_name("benchmark", name, BENCHMARKS.names, "evenhand list shows all")
-    card = get_benchmark(name).card
-    defaults = {
-        "protocol": card.protocols[0],
-        "configs": card.default_configs or card.configs,
-        "temperature": "the model's own" if card.sampling.temperature is None else card.sampling.temperature,
-        "top_p": card.sampling.top_p,
-        "max_new_tokens": card.sampling.max_new_tokens,
-        "model": "embedded",
-    }
+    benchmark = get_benchmark(name)
+    card = benchmark.card
     groups = {
-        "every_run": Group("every run", RunConfig, defaults, {"protocol": card.protocols}),
-        "server": Group("--model URL, a server; or as --model-option", ServerOptions),
-        "ray": Group("--ray ADDRESS, more machines", RayOptions),
-        "benchmark": Group(name, get_benchmark(name).Options),
+        "every_run": Group("options of every run", RunConfig, _defaults(card), {"protocol": card.protocols}),
+        **ASKING_GROUPS,
+        "benchmark": Group(f"options of {name}", benchmark.Options),
     }
     taken = {
-        each.flag: "every run" if of == "every_run" else name for of, group in groups.items() for each in group.shown
+        each.flag: "every run" if key == "every_run" else name for key, group in groups.items() for each in group.shown
     }
     clashing: dict[str, str] = {}
     mitigations = []
     for mitigation in mitigations_of(name):
-        group = Group(f"--mitigation {mitigation.name}", mitigation.Options)
+        group = Group(f"options of --mitigation {mitigation.name}", mitigation.Options)
         clash = next((each.flag for each in group.shown if each.flag in taken), None)
         if clash is None:
             mitigations.append(mitigation.name)
@@ -129,8 +129,20 @@ def asked(arguments: Sequence[str]) -> tuple[RunConfig[Any], argparse.Namespace]
     return run_config(name, **given, **values.get(str(chosen), {})), parsed
 
 
+def _defaults(card: Card) -> dict[str, object]:
+    sampling = card.sampling
+    return {
+        "model": EMBEDDED,
+        "protocol": card.protocols[0],
+        "configs": card.default_configs or card.configs,
+        "temperature": "the model's own" if sampling.temperature is None else sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_new_tokens": sampling.max_new_tokens,
+    }
+
+
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", type=path, metavar="DIR", help="run folder; an interrupted or smaller run goes on there"
-    )
-    parser.add_argument("--plan", action="store_true", help="say what it would ask, cost and show, and store nothing")
+    output = "run folder, where the same command resumes (default: runs/BENCHMARK-MODEL-NUMBER)"
+    parser.add_argument("--output", type=path, metavar="DIR", help=output)
+    parser.add_argument("--new", action="store_true", help="begin another run folder instead of resuming one in runs")
+    parser.add_argument("--plan", action="store_true", help="print what the run would ask and cost, and store nothing")

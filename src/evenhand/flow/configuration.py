@@ -1,16 +1,17 @@
-"""What a run is asked to do: everything that decides its numbers, written to config.json."""
+"""A run's configuration: everything that decides its numbers, written to config.json."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from evenhand.errors import EvenhandError, UsageError, unknown_name
 from evenhand.models.protocol import Ability
+from evenhand.models.registry import BACKENDS, EMBEDDED, Backend, backend_of, without_effect
 from evenhand.models.request import Sampling
 from evenhand.models.template_settings import template_date, template_options, without_unused
-from evenhand.options import NoOptions, checked, fields_of, made, option, pair, without_incidental
+from evenhand.options import NoOptions, checked, fields_of, from_record, made, option, pair, without_incidental
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Card
@@ -21,14 +22,13 @@ Protocol = Literal["choose", "generate", "rank"]
 NEEDS: Mapping[str, Ability] = {"choose": "choose", "generate": "generate", "rank": "choose"}
 """What a model must be able to do for a protocol."""
 
-EMBEDDED = "embedded"
-
 
 @dataclass(frozen=True)
 class Asking(Generic[O]):
     """How rows are asked: what every benchmark needs to know of a run, and its own options.
 
-    run: which of the times that every row is asked.
+    Attributes:
+        run: which of the times that every row is asked.
     """
 
     options: O
@@ -40,55 +40,61 @@ class Asking(Generic[O]):
 
 @dataclass(frozen=True)
 class RunConfig(Generic[O]):
-    """One run. None and empty: the benchmark's default, which `filled` puts in their place.
+    """The settings of a run. None and empty stand for the benchmark's default, which `filled` puts in their place.
 
-    A temperature that is None then, too, is the model's own sampling. options: the benchmark's own dataclass;
-    mitigation_options: the mitigation's.
+    Attributes:
+        temperature: None in a filled configuration is the model's own sampling.
+        options: the benchmark's own dataclass.
+        mitigation_options: the mitigation's.
     """
 
     benchmark: str
-    model: str = option("", "what answers, where nothing stands in its place", metavar="MODEL")
+    model: str = option(
+        "", "model to measure: embedded, a Hub id, a folder, vllm:NAME or a server's URL", metavar="MODEL"
+    )
     model_options: tuple[tuple[str, str], ...] = option(
-        (), "of the model's backend, such as device_map=cpu", metavar="KEY=VALUE", parse=pair, flag="model-option"
+        (),
+        "option of the model's backend, such as device_map=cpu",
+        metavar="KEY=VALUE",
+        parse=pair,
+        flag="model-option",
     )
     template_options: tuple[tuple[str, str], ...] = template_options()
     date: str | None = template_date()
     revision: str | None = option(None, "branch, tag or commit of a Hub model", metavar="REV")
     configs: tuple[str, ...] = option((), "dataset configurations", metavar="NAME", flag="config")
-    source: Literal["evenhand", "official"] = option("evenhand", "whose data")
-    limit: int | None = option(None, "rows, after a stratified, seeded draw; all by default", least=1, metavar="N")
+    source: Literal["evenhand", "official"] = option("evenhand", "evenhand's rows, or the official published ones")
+    limit: int | None = option(
+        None, "number of rows, a stratified, seeded sample; all by default", least=1, metavar="N"
+    )
     runs: int | None = option(
         None,
-        "how often every row is asked; by default as often as the paper averages what models write, once with --limit",
+        "times that every row is asked; by default as often as the paper averages generated texts, once with --limit",
         least=1,
         metavar="N",
     )
-    seed: int = option(0, "of the draw and of sampling", least=0, metavar="S")
+    seed: int = option(0, "random seed of the row sample and of generation", least=0, metavar="S")
     protocol: Protocol | None = option(
-        None, "options are scored, texts written, or all answers ranked; by default the paper's, if the model can"
+        None, "score the options, generate texts, or rank all answers; by default the paper's, if the model can"
     )
-    temperature: float | None = option(None, "of what is generated, 0 is greedy", least=0, metavar="T")
-    top_p: float | None = option(None, "likewise", above=0, most=1, metavar="P")
-    max_new_tokens: int | None = option(None, "likewise, of one text", least=1, metavar="N")
-    mitigation: str | None = option(None, "of the benchmark (evenhand list shows them)", metavar="NAME")
+    temperature: float | None = option(None, "sampling temperature; 0 is greedy", least=0, metavar="T")
+    top_p: float | None = option(None, "nucleus sampling threshold", above=0, most=1, metavar="P")
+    max_new_tokens: int | None = option(None, "maximum tokens of one generated text", least=1, metavar="N")
+    mitigation: str | None = option(None, "mitigation to apply; see evenhand list", metavar="NAME")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = option(
-        "auto", "auto: bfloat16 where the hardware has it"
+        "auto", "data type of the weights; auto: bfloat16 where the hardware has it"
     )
     batch_size: int = option(
-        16,
-        "prompts in a forward pass, or requests that a server answers at once",
-        least=1,
-        metavar="N",
-        incidental=True,
+        16, "prompts in a forward pass, or concurrent requests to a server", least=1, metavar="N", incidental=True
     )
     max_failed: float = option(
-        0.01, "share of requests that may fail for good", least=0, most=1, metavar="SHARE", incidental=True
+        0.01, "share of requests that may fail before the run stops", least=0, most=1, metavar="SHARE", incidental=True
     )
     options: O = field(default_factory=NoOptions)  # type: ignore[assignment]
     mitigation_options: Any = field(default_factory=NoOptions)
 
     def filled(self, card: Card) -> RunConfig[O]:
-        """With a benchmark's defaults where nothing was chosen."""
+        """Put the benchmark's defaults where nothing was chosen."""
         papers = card.sampling
         return replace(
             self,
@@ -103,19 +109,19 @@ class RunConfig(Generic[O]):
         ).repeated(card, self.runs)
 
     def repeated(self, card: Card, runs: int | None) -> RunConfig[O]:
-        """Asked so often, or as often as the paper averages what is written and sampled, where no limit is given."""
+        """Set how often rows are asked, by default as often as the paper averages sampled texts, once with a limit."""
         varies = self.protocol == "generate" and self.temperature != 0
         return replace(self, runs=runs or (card.runs if varies and self.limit is None else 1))
 
     @property
     def n_runs(self) -> int:
-        """How often every row is asked; of a filled configuration."""
+        """How often every row is asked. Raises ValueError unless the configuration is filled."""
         if self.runs is None:
             raise ValueError("the configuration is not filled: runs is None")
         return self.runs
 
     def unlike(self, card: Card) -> tuple[str, ...]:
-        """In which protocol and sampling a filled configuration is not as the card, which has the paper's."""
+        """Describe how protocol and sampling of a filled configuration differ from the paper's."""
         papers: dict[str, object] = {"protocol": card.protocols[0]}
         if card.protocols[0] != "choose":  # nothing is sampled then
             names = ("temperature", "top_p", "max_new_tokens")
@@ -128,7 +134,7 @@ class RunConfig(Generic[O]):
         )
 
     def sampling(self) -> Sampling:
-        """Of texts that the model writes; of a filled configuration."""
+        """Return how texts are sampled. Raises ValueError unless the configuration is filled."""
         if self.max_new_tokens is None:
             raise ValueError("the configuration is not filled: max_new_tokens is None")
         return Sampling(self.temperature, 1.0 if self.top_p is None else self.top_p, max_new_tokens=self.max_new_tokens)
@@ -141,10 +147,9 @@ class RunConfig(Generic[O]):
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> RunConfig[Any]:
-        """Raises EvenhandError for a record of another version."""
+        """Read a configuration. Raises EvenhandError for a record of another version."""
         from evenhand.benchmarks import get_benchmark
         from evenhand.mitigations import get_mitigation
-        from evenhand.options import from_record
 
         known = {each.name for each in fields(cls)}
         if unknown := sorted(set(record) - known):
@@ -164,7 +169,7 @@ class RunConfig(Generic[O]):
 
 
 def run_config(benchmark: str, model: str = "", **values: object) -> RunConfig[Any]:
-    """A run's configuration from flat names: every run's, the benchmark's own, and the mitigation's.
+    """Make a run's configuration from flat names: every run's, the benchmark's own, and the mitigation's.
 
     Raises UsageError for unknown names, and values out of range.
     """
@@ -186,7 +191,7 @@ def run_config(benchmark: str, model: str = "", **values: object) -> RunConfig[A
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any], before: str = "") -> list[str]:
-    """'seed: 0, not 1' for every setting in which two records differ, the first one's value first."""
+    """List settings in which two records differ, the first one's value first: 'seed: 0, not 1'."""
     found: list[str] = []
     for name in dict.fromkeys((*one, *other)):
         mine, theirs = one.get(name), other.get(name)
@@ -198,9 +203,9 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any], before: str = 
 
 
 def deciding(config: object, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a record of such a configuration, what decides what comes out: without its incidental options.
+    """Leave out of a configuration's record incidental options, which don't decide the results.
 
-    They are the configuration's own, those of the options dataclasses in it, and of its models' backends.
+    These are the configuration's own, those of the options dataclasses in it, and of its models' backends.
     """
     if not is_dataclass(config):
         return dict(record)
@@ -215,13 +220,11 @@ def deciding(config: object, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _deciding_pairs(model: object, pairs: Any) -> Any:
-    """Of --model-option's pairs, which may be of any model of a run: evenhand's backends, and that of this model."""
-    from evenhand.models.registry import BACKENDS, Backend, backend_of
-
+    """Of --model-option's pairs, without incidental options of evenhand's backends and of this model's."""
     if not pairs:
         return []
     try:
-        made = [cast("Backend", BACKENDS.make(name)) for name in BACKENDS.own]
+        made = [cast(Backend, BACKENDS.make(name)) for name in BACKENDS.own]
         of_any = [each for backend in (*made, backend_of(str(model))) for each in fields_of(backend.Options)]
         given = {str(key).replace("_", "-"): [key, value] for key, value in pairs}
     except (EvenhandError, TypeError, ValueError):
@@ -230,14 +233,50 @@ def _deciding_pairs(model: object, pairs: Any) -> Any:
     return [pair for flag, pair in given.items() if flag not in incidental]
 
 
+def check_loading(config: RunConfig[Any], measured: Iterable[str], further: Iterable[str] = ()) -> None:
+    """Raise UsageError for options of loading that have no effect on any of these models.
+
+    Args:
+        measured, further: names of models; a revision is of the measured ones alone.
+    """
+    of_measured = {name: without_effect(name) for name in measured}
+    every = of_measured | {name: without_effect(name) for name in further}
+    for each in fields_of(RunConfig):
+        among = of_measured if each.name == "revision" else every
+        given = each.name in ("revision", "dtype", "batch_size") and getattr(config, each.name) != each.default
+        if given and among and all(each.name in idle for idle in among.values()):
+            model, idle = next(iter(among.items()))
+            raise UsageError(f"--{each.flag} has no effect: {model}: {idle[each.name]}. Leave it out")
+
+
+def check_writing(config: RunConfig[Any], filled: RunConfig[Any], papers: RunConfig[Any]) -> None:
+    """Raise UsageError for options of generated texts where none is generated, or nothing sampled.
+
+    Args:
+        config: as it was asked for.
+        filled: with defaults.
+        papers: defaults alone.
+    """
+    names = ("temperature", "top_p", "max_new_tokens")
+    given = [name for name in names if getattr(config, name) not in (None, getattr(papers, name))]
+    if filled.protocol == "choose" and given:
+        flag, why = given[0].replace("_", "-"), "--protocol choose scores options (--protocol generate writes)"
+        raise UsageError(f"--{flag} has no effect: {why}. Leave it out")
+    if "top_p" in given and not filled.temperature:
+        why = "the model's own sampling has its own" if filled.temperature is None else "nothing is sampled at 0"
+        raise UsageError(f"--top-p has no effect: {why}; give a --temperature above 0, or leave it out")
+
+
 def chosen_protocol(
     card: Card, config: RunConfig[O], can: frozenset[Ability], name: str, why: str = ""
 ) -> tuple[str, str | None]:
-    """The first protocol of the benchmark's that a model can, and what is to be said where it is not the paper's.
+    """Choose the first protocol of the benchmark that a model can, with a note where it is not the paper's.
 
-    why: it scores no options, for an error.
+    Args:
+        why: why the model scores no options, for an error.
 
-    Raises UsageError where the one that was asked for, or every one, is beyond the model.
+    Raises:
+        UsageError: where the model can't the requested protocol, or any.
     """
     if config.protocol is not None:
         one_token = config.protocol == "choose" and "choose_one_token" in can
@@ -249,10 +288,9 @@ def chosen_protocol(
                 f"accepted with it: {', '.join(fitting) or 'no protocol of ' + card.name}"
             )
         return config.protocol, None
+    papers = card.protocols[0]
     for each in card.protocols:
         if NEEDS[each] in can:
-            said = (
-                f"protocol {each} was taken, for {name} can't {NEEDS[card.protocols[0]]} as {card.protocols[0]} needs"
-            )
-            return each, None if each == card.protocols[0] else said
+            note = f"protocol {each} was used instead of {papers}, for {name} can't {NEEDS[papers]}"
+            return each, None if each == papers else note
     raise UsageError(f"{name} can do none of the protocols of {card.name}: {', '.join(card.protocols)}")

@@ -25,7 +25,7 @@ class Prompt:
 
 
 def run_name(run: int) -> str:
-    """What tells the same row's requests and predictions of several runs apart; nothing for the first."""
+    """Name a run in ids of its requests and predictions; "" for the first."""
     return f"/run-{run}" if run else ""
 
 

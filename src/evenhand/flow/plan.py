@@ -1,4 +1,4 @@
-"""What a run would ask, cost and show, before it is run."""
+"""Plan a run: what it would ask, cost and show."""
 
 from __future__ import annotations
 
@@ -136,19 +136,20 @@ def plan(config: RunConfig[Any], model: Model | None = None, output: Path | None
     scale = run.config.n_runs * len(rows) / sum(map(len, chunks))
     requests = round(scale * len(sampled))
     asked = scale if to_ask is None else scale * to_ask / max(1, stored + to_ask)
-    counts = [counted for call in calls if (counted := _count_tokens(model, call))]
-    by_kind = {kind: [call for call in calls if kind_of(call[0]) == kind] for kind in _kinds(sampled)}
-    timed = {kind: _choose_timed(max(alike, key=len)) for kind, alike in by_kind.items() if asked}
+    counted = _count_tokens(model, calls)
+    by_kind = [[call for call in calls if kind_of(call[0]) == kind] for kind in _kinds(sampled)]
+    estimates = [_estimate_seconds(model, alike) for alike in by_kind if asked]
+    new_tokens = sum(request.sampling.max_new_tokens for request in sampled if not request.choices)
     n_clusters = clusters_of(rows, run.benchmark.card)
     return Plan(
         rows=len(rows),
         requests=requests,
         sampled=len(sampled),
-        timed=sum(map(len, timed.values())),
-        tokens=round(asked * sum(count.read for count in counts)) if counts else None,
-        distinct_tokens=round(asked * sum(count.distinct for count in counts)) if counts else None,
-        new_tokens=round(asked * sum(request.sampling.max_new_tokens for request in sampled if not request.choices)),
-        seconds=asked * sum(_estimate_seconds(model, by_kind[kind], some) for kind, some in timed.items()),
+        timed=sum(n for n, _ in estimates),
+        tokens=round(asked * counted.read) if counted else None,
+        distinct_tokens=round(asked * counted.distinct) if counted else None,
+        new_tokens=round(asked * new_tokens),
+        seconds=asked * sum(seconds for _, seconds in estimates),
         n_clusters=n_clusters,
         smallest_differences=_smallest_differences(run, read, scale, n_clusters),
         runs=run.config.n_runs,
@@ -181,12 +182,13 @@ def _count_stored(run: Prepared, folder: RunFolder) -> tuple[int, int | None]:
     return len(known), len(missing)
 
 
-def _count_tokens(model: Model, call: Sequence[Request]) -> TokenCount | None:
-    """Count what a call would read; None where the model can't tell."""
+def _count_tokens(model: Model, calls: Sequence[Sequence[Request]]) -> TokenCount | None:
+    """Count what calls would read; None where the model can't tell."""
     if "count_tokens" not in model.can:
         return None
     counting: CountsTokens = model  # type: ignore[assignment]
-    return counting.count_tokens(call)
+    counts = [counting.count_tokens(call) for call in calls]
+    return TokenCount(sum(each.read for each in counts), sum(each.distinct for each in counts))
 
 
 def _rows_a_call(run: Prepared, model: Model) -> int:
@@ -206,7 +208,7 @@ def _choose_chunks(n_rows: int, rows_a_call: int) -> list[range]:
 def _smallest_differences(
     run: Prepared, read: Sequence[Prediction], scale: float, n_clusters: int
 ) -> dict[str, SmallestDifference]:
-    """Of the figures that a gate judges by default and that are means over rows of a known range.
+    """Compute them for figures that a gate judges by default and that are means over rows of a known range.
 
     read: predictions of the sampled rows, of which there are `scale` times as many.
     """
@@ -228,7 +230,7 @@ def _smallest_differences(
 
 
 def _calls(run: Prepared, rows: datasets.Dataset, read: list[Prediction]) -> Iterator[list[Request]]:
-    """What these rows ask the measured models, by step and kind, where all replies are stand-ins.
+    """Yield what these rows ask the measured models, by step and kind, where all replies are stand-ins.
 
     read: predictions from those replies are added to it.
     """
@@ -261,23 +263,21 @@ def _stand_in(request: Request) -> Reply:
     return Reply(" ".join(["word"] * request.sampling.max_new_tokens), finish_reason="length")
 
 
-def _choose_timed(requests: Sequence[Request]) -> Sequence[Request]:
-    return requests[: TIMED_REQUESTS if requests[0].choices else TIMED_TEXTS]
-
-
-def _estimate_seconds(model: Model, calls: Sequence[Sequence[Request]], timed: Sequence[Request]) -> float:
-    """Estimate what calls of one kind take, from the time of some requests after a warm-up.
+def _estimate_seconds(model: Model, calls: Sequence[Sequence[Request]]) -> tuple[int, float]:
+    """Time some requests of calls of one kind. Returns how many, and an estimate of the seconds of all.
 
     Choices: by their distinct tokens. Texts: by their number, and the time that their first tokens take.
     """
-    share = sum(map(len, calls)) / len(timed)
-    if timed[0].choices:
-        seconds = _time(model, timed)
-        if (of_timed := _count_tokens(model, timed)) is not None:
-            share = sum(count.distinct for call in calls if (count := _count_tokens(model, call))) / of_timed.distinct
-        return seconds * share
+    longest, n = max(calls, key=len), sum(map(len, calls))
+    if longest[0].choices:
+        timed = longest[:TIMED_REQUESTS]
+        counted, of_timed = _count_tokens(model, calls), _count_tokens(model, [timed])
+        share = counted.distinct / of_timed.distinct if counted and of_timed else n / len(timed)
+        return len(timed), share * _time(model, timed)
+    timed = longest[:TIMED_TEXTS]
     begun = [replace(request, sampling=replace(request.sampling, max_new_tokens=TIMED_TOKENS)) for request in timed]
-    return max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS) * _time(model, begun) * share
+    longer = max(1.0, timed[0].sampling.max_new_tokens / TIMED_TOKENS)
+    return len(timed), longer * n / len(timed) * _time(model, begun)
 
 
 def _time(model: Model, requests: Sequence[Request]) -> float:

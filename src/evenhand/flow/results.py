@@ -8,7 +8,7 @@ import math
 import platform
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 OF_ROWS = "dataset "  # before a dataset's name among the versions
 SCHEMA_VERSION = 2
-"""Of results.json; results.schema.json beside this file says what one is, here and to other people's tools."""
+"""Version of results.json, which results.schema.json in this folder describes."""
 
 PUBLISHED_FILE = "published.csv"
 """Figures that a paper prints, in a benchmark's folder: records of the same columns as the figures' table."""
@@ -133,8 +133,7 @@ class Results:
         return {name: value for name, value in self.config.items() if not isinstance(value, dict)} | own
 
     def to_json(self) -> dict[str, Any]:
-        record = {each.name: getattr(self, each.name) for each in fields(self)}
-        return record | {
+        return vars(self) | {
             "figures": [without_nan(row.to_json()) for row in self.figures],
             "warnings": [each.to_json() for each in self.warnings],
         }

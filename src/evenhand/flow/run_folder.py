@@ -43,7 +43,7 @@ class RunFolder:
         self.path = path
         self.config = path / "config.json"
         self.store = path / "store.sqlite"
-        self.predictions = path / "predictions.parquet"
+        self.predictions_file = path / "predictions.parquet"
         self.results = path / "results.json"
         self.report = path / "report.html"
         self.pictures = path / "pictures"
@@ -51,7 +51,7 @@ class RunFolder:
     def __repr__(self) -> str:
         """In a Python shell: where it is, and whether there are results."""
         state = "finished" if self.report.is_file() else "not finished"
-        return f"RunFolder({str(self.path)!r}), {state}"
+        return f"{type(self).__name__}({str(self.path)!r}), {state}"
 
     @classmethod
     @contextmanager
@@ -130,10 +130,10 @@ class RunFolder:
             raise UsageError(f"{path} does not exist; name the --output folder of an evenhand run")
         if not folder.config.is_file():
             raise UsageError(f"{path} is no run folder of evenhand: it has no config.json")
-        for file in (folder.predictions, folder.results):
+        for file in (folder.predictions_file, folder.results):
             if file.exists() and not file.is_file():
                 raise UsageError(f"{file} is no file; move it away, and {AGAIN}")
-        missing = [file.name for file in (folder.predictions, folder.results) if not file.is_file()]
+        missing = [file.name for file in (folder.predictions_file, folder.results) if not file.is_file()]
         if missing:
             if not folder.store.is_file() and "benchmark" not in folder.begun():
                 raise UsageError(f"{path} is no run folder of evenhand: its config.json is of something else")
@@ -177,20 +177,20 @@ class RunFolder:
             parts.append(pa.Table.from_pylist(some))
         table = pa.concat_tables(parts, promote_options="permissive")
         _refuse_equal_ids(table)
-        with explained(self.predictions), whole_file(self.predictions) as file:
+        with explained(self.predictions_file), whole_file(self.predictions_file) as file:
             pq.write_table(table, file, compression="zstd")
 
     def read_predictions(self) -> pd.DataFrame:
         """Read predictions.parquet. Raises EvenhandError where it is damaged."""
         try:
-            predictions = pd.read_parquet(self.predictions)
+            predictions = pd.read_parquet(self.predictions_file)
         except (OSError, ValueError, pa.ArrowException) as error:
-            raise EvenhandError(f"{self.predictions} can't be read: {shortened(error)}; {AGAIN}") from error
+            raise EvenhandError(f"{self.predictions_file} can't be read: {shortened(error)}; {AGAIN}") from error
         ids = predictions.get("id", pd.Series(dtype=object))
         named = not ids.empty and ids.map(lambda each: isinstance(each, str)).all()
         if not named or not ids.is_unique:
             what = "an id twice" if named else "no rows with ids"
-            raise EvenhandError(f"{self.predictions} is damaged: it has {what}; {AGAIN}")
+            raise EvenhandError(f"{self.predictions_file} is damaged: it has {what}; {AGAIN}")
         return predictions
 
     def write_results(self, results: Results) -> Results:
@@ -200,7 +200,7 @@ class RunFolder:
         return Results.from_json(json.loads(text))
 
     def _predictions_sha256(self) -> str:
-        with self.predictions.open("rb") as file:
+        with self.predictions_file.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_record(self, record: dict[str, Any]) -> None:
@@ -224,10 +224,10 @@ class RunFolder:
             raise EvenhandError(
                 f"{self.results} is of other settings than {self.config.name} beside it ({'; '.join(others)}); {AGAIN}"
             )
-        if not self.predictions.is_file() or self._predictions_sha256() != results.predictions_sha256:
+        if not self.predictions_file.is_file() or self._predictions_sha256() != results.predictions_sha256:
             raise EvenhandError(
-                f"{self.results} was not made from the {self.predictions.name} beside it: the run was stopped before "
-                f"its end, or a file was changed; {AGAIN}"
+                f"{self.results} was not made from the {self.predictions_file.name} beside it: the run was stopped "
+                f"before its end, or a file was changed; {AGAIN}"
             )
         return results
 

@@ -1,4 +1,4 @@
-"""Drive many episodes at once: what they wait for is asked in large batches, and stored.
+"""Drive many episodes concurrently: their requests are asked in large batches, and replies stored.
 
 Batches are a pure function of what is stored. The window holds the first unfinished episodes in row order. The next
 batch is what they wait for and the store lacks, in (row, step) order, for the model and of the kind that fill a call

@@ -14,7 +14,7 @@ from evenhand.models.request import FAILURES, FinishReason, Reply
 
 _KEYS_A_QUERY = 500
 _CACHE_KIB = 64 * 1024
-"""Of pages: keys are hashes, and each batch touches as many places of a large store as it has replies."""
+"""Size of the page cache: keys are hashes, so a batch touches as many places of a large store as it has replies."""
 _NUMBERS = frozenset({float, int})
 _REASONS = frozenset(get_args(FinishReason))
 _WARNING = "warning: "  # before a text, among the names of meta
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS replies (
 class Store:
     """SQLite, one row a reply, keyed by the digest of model and request.
 
-    What is put together is one transaction, written before anybody sees it: a process killed anywhere leaves whole
+    What is put together is one transaction, written before it is used: a process killed anywhere leaves whole
     ones. The disk is waited for now and then only (WAL, synchronous NORMAL), so that single replies can be stored as
     they come: a machine that loses its power may lose the last moments, and nothing before.
     """
@@ -137,7 +137,7 @@ class Store:
             self._n += stored
 
     def forget_failures(self) -> None:
-        """Requests that failed for good count as not asked: what was in their way may be mended."""
+        """Delete failed replies, so that their requests are asked again."""
         marks = ",".join("?" * len(FAILURES))
         self._n = None
         with self._explained(), self._transaction():
@@ -170,7 +170,7 @@ class Store:
                 self._connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
 
     def warnings(self) -> list[tuple[str, str]]:
-        """What was kept by `warn`."""
+        """Return (code, text) that `warn` kept."""
         with self._explained():
             found = "SELECT value, name FROM meta WHERE name LIKE ? ORDER BY name"
             rows = self._connection.execute(found, [f"{_WARNING}%"])
@@ -215,7 +215,7 @@ class Store:
 
 def finished_at(path: Path) -> float | None:
     """When the run of this store was finished, in seconds since 1970; None where the store doesn't say, or is none."""
-    address = f"{path.absolute().as_uri()}?immutable=1"  # a folder that nobody may write to is read, too
+    address = f"{path.absolute().as_uri()}?immutable=1"  # also reads a folder without write permission
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             found = connection.execute("SELECT value FROM meta WHERE name = 'finished'").fetchone()
@@ -238,7 +238,7 @@ def _explanation(path: Path, error: sqlite3.DatabaseError) -> str:
     if any(sign in message for sign in ("not a database", "malformed", "decode", "no such")):
         return f"{path} is no store of evenhand, or damaged ({message}); {_AWAY}"
     if "unable to open" in message or "readonly" in message:
-        return f"{path} can't be written ({message}); mend that, or choose another --output"
+        return f"{path} can't be written ({message}); fix that, or choose another --output"
     return f"the store {path} failed: {message}; nothing stored before this is lost, run the same command again"
 
 

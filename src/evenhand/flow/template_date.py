@@ -1,4 +1,4 @@
-"""The date that chat templates are told: one for a run, on whatever day it goes on."""
+"""The date in chat templates: one for a run, on whatever day it resumes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ C = TypeVar("C", bound=HasTemplateOptions)
 
 
 def keep_date(config: C, folder: RunFolder) -> C:
-    """The configuration with the date of the run that was begun in this folder, unless it has its own."""
+    """Set the date of the run that was begun in this folder, unless the configuration has one."""
     begun = folder.begun().get("date") if config.date is None and folder.config.is_file() else None
     return replace(config, date=begun) if isinstance(begun, str) else config
 
 
 def record_date(config: C, models: Iterable[Model]) -> C:
-    """The configuration with the date that chat templates are told; without one where none of them asks for it.
+    """Set the date that chat templates use, or none where no template asks for it.
 
     Raises UsageError for a date that has no effect.
     """

@@ -12,6 +12,7 @@ from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
+from evenhand.report.comparison import Comparison, compare
 from evenhand.report.findings import Findings, data_url, not_beside, print_findings, render
 from evenhand.whole_files import write_whole
 from evenhand.words import in_words
@@ -23,17 +24,31 @@ _GENERATOR, _HEAD = '<meta name="generator" content="evenhand {command}">', 1000
 
 
 class ReportedRun(RunFolder):
-    """A run's folder that shows what was found. found: what the run that has just finished has computed."""
+    """A run and what was found. found: what the run that has just finished has computed."""
 
     found: tuple[Results, Findings] | None = None
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the run's figures, with exact numbers. Raises UsageError for a run that has not finished."""
+    @property
+    def figures(self) -> pd.DataFrame:
+        """The run's figures, with exact numbers. Raises UsageError for a run that has not finished."""
         return self.open(self.path).read_results().figures.to_frame()
+
+    @property
+    def predictions(self) -> pd.DataFrame:
+        """One row an answer. Raises UsageError for a run that has not finished."""
+        return self.open(self.path).read_predictions()
+
+    def to_frame(self) -> pd.DataFrame:
+        """The same as `figures`."""
+        return self.figures
 
     def to_frames(self) -> dict[str, pd.DataFrame]:
         """Return all tables of the report, by title. Raises UsageError for a run that has not finished."""
         return read_findings(self.open(self.path))[1].to_frames()
+
+    def compare(self, *others: Path | str | RunFolder) -> Comparison:
+        """Compare this run with others of its benchmark; see evenhand.compare."""
+        return compare(self, *others)
 
     def _repr_html_(self) -> str:
         """Show in a notebook what was found, or why there is nothing to show; all text is escaped."""

@@ -19,43 +19,42 @@ PARQUET_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)  # the 
 
 @contextmanager
 def opened(path: Path, suffixes: Sequence[str], plural: str, one: str = "one file") -> Iterator[BinaryIO]:
-    """Open a file within the block. plural: what its rows are, for errors ("texts"). one: how many files are accepted.
+    """Open a file within the block.
+
+    Args:
+        plural: what its rows are, for errors ("texts").
+        one: how many files a folder's name should be replaced by.
 
     Raises UsageError for a missing file, a folder or device, and another suffix; EvenhandError where it can't be read.
     """
     if os.path.isdir(path):  # Path.is_dir raises for some paths that can't be one
         raise UsageError(f"{path} is a folder; name {one} of {plural} in it")
     if path.suffix.casefold() not in suffixes:
-        accepted = f"a file that ends in {', '.join(suffixes)} is accepted"
-        raise UsageError(f"{path} came; {accepted}: save the {plural} as one of these")
+        raise UsageError(f"{path} must end in {' or '.join(suffixes)}: save the {plural} as one of these")
     if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for whoever fills it
         raise UsageError(f"{path} is a pipe or a device; save the {plural} in a file, and name that")
-    missing = UsageError(f"{path} does not exist; name a file of {plural}")
-    if "\0" in str(path):  # no file can have that name
-        raise missing
     try:
-        with path.open("rb") as file:
-            yield file
-    except (FileNotFoundError, NotADirectoryError):
-        raise missing from None
+        file = path.open("rb")
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a NUL in the name
+        raise UsageError(f"{path} does not exist; name a file of {plural}") from None
     except OSError as error:
-        raise EvenhandError(f"can't read {path}: {error.strerror or error}; mend that, or name another file") from error
+        raise EvenhandError(f"can't read {path}: {error.strerror or error}; fix that, or name another file") from error
+    with file:
+        yield file
 
 
 def refuse_twice(paths: Iterable[Path], plural: str) -> None:
-    """Raise UsageError where a file is given twice, by any names: it would count twice."""
+    """Raise UsageError where a file is given twice, by any names."""
     seen: dict[str, Path] = {}
     for path in paths:
-        if "\0" in str(path):
-            continue  # no file has such a name: opening it says so
         before = seen.setdefault(os.path.realpath(path), path)
         if before is not path:
-            also = "" if str(before) == str(path) else f", as {before}, too"
-            raise UsageError(f"{path} came twice{also}; name each file of {plural} once")
+            also = "" if str(before) == str(path) else f", also as {before}"
+            raise UsageError(f"{path} is given twice{also}; name each file of {plural} once")
 
 
 def broken(path: Path, kind: str, what: str) -> UsageError:
-    return UsageError(f"{path} is broken {kind}: {what}; mend the file, or write it again")
+    return UsageError(f"{path} is broken {kind}: {what}; fix the file, or write it again")
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def check(path: Path, columns: Sequence[str], plural: str) -> None:
         if _is_parquet(path):
             _parquet(path, columns)
         elif file.read(2) in UTF_16:
-            raise UsageError(f"{path} is UTF-16; UTF-8 is accepted: save it as UTF-8")
+            raise UsageError(f"{path} is UTF-16: save it as UTF-8")
 
 
 def records(path: Path, columns: Sequence[str], plural: str) -> Iterator[object]:

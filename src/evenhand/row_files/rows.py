@@ -1,4 +1,4 @@
-"""A file of rows read whole, with its cells as they came: texts, annotations, labels, shares."""
+"""A file of rows read whole, cells unchanged: texts, annotations, labels, shares."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from evenhand.row_files.opening import UTF_16, broken, opened, reading_parquet
 
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
 SEPARATORS = ",;\t"
-_LONGEST_FIELD = LONGEST  # csv's own limit is 131,072 characters
 _NO_TEXTS: dict[type, str] = {list: "an array", dict: "an object", bytes: "bytes"}
 _KINDS = _NO_TEXTS | {str: "a string", bool: "true or false", type(None): "null"}
 
@@ -47,9 +46,11 @@ class Rows:
         cells = self.cells(name)
         kinds = {type(cell) for cell in cells if cell is not None}
         if kinds and kinds <= _NO_TEXTS.keys():
-            came = " or ".join(sorted(_NO_TEXTS[kind] for kind in kinds))
-            accepted = "texts or numbers are accepted: name another column, or write these as texts"
-            raise UsageError(f"{self.path} has {came} in every cell of its column {name!r}; {accepted}")
+            found = " or ".join(sorted(_NO_TEXTS[kind] for kind in kinds))
+            raise UsageError(
+                f"{self.path} has {found} in every cell of its column {name!r}, expected texts or numbers: name "
+                "another column, or write these as texts"
+            )
         return cells
 
     def words(self, name: str) -> list[str]:
@@ -67,17 +68,14 @@ def as_text(cell: object) -> str:
         return "true" if cell else "false"
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    if (
-        isinstance(cell, list)
-        and cell
-        and all(isinstance(turn, dict) and {"role", "content"} <= {*turn} for turn in cell)
-    ):
-        return "\n\n".join(f"{turn['role']}: {as_text(turn['content'])}" for turn in cell)
+    turns = cell if isinstance(cell, list) else []
+    if turns and all(isinstance(turn, dict) and {"role", "content"} <= {*turn} for turn in turns):
+        return "\n\n".join(f"{turn['role']}: {as_text(turn['content'])}" for turn in turns)
     return as_text(json.dumps(cell, ensure_ascii=False, default=str)) if isinstance(cell, (list, dict)) else str(cell)
 
 
 def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Collection[str] = ()) -> Rows:
-    """The rows of a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or, as Excel's are, in UTF-16.
+    """Read the rows of a CSV, JSONL, JSON (an array of objects) or parquet file, in UTF-8 or Excel's UTF-16.
 
     CSV is separated by commas, semicolons or tabs, of which the header tells, by the most names or one of those
     `known`. of, plural: what a row is, for errors ("text", "texts"). edited: as spreadsheets and labelling tools leave
@@ -91,7 +89,7 @@ def read_rows(path: Path, of: str, plural: str, edited: bool = False, known: Col
 
 
 def rows_in(content: bytes, path: Path, of: str, edited: bool = False, known: Collection[str] = ()) -> Rows:
-    """Likewise of a file's bytes. path: its suffix says what they are, and its name is told in errors."""
+    """Read rows of a file's bytes. path: its suffix decides the format; its name is for errors."""
     if not content.strip():
         raise UsageError(f"{path} has no rows, it is empty; give a file with one {of} a row")
     suffix = path.suffix.casefold()
@@ -136,7 +134,7 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
     if (nul := text.find("\0")) >= 0:
         line = text.count("\n", 0, nul) + 1
         raise broken(path, "CSV", f"a NUL character at line {line:,}, as in UTF-16 without its mark; save it as UTF-8")
-    begins, limit = 1, csv.field_size_limit(_LONGEST_FIELD)  # the whole process's: put back below
+    begins, limit = 1, csv.field_size_limit(LONGEST)  # instead of 131,072; the whole process's: put back below
     try:
         separator = _separator(text, known)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -156,7 +154,7 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
             rows.append(row)
             places.append(f"line {line}")
     except csv.Error as error:
-        why = _CSV_ERRORS.get(str(error), "")
+        why = ", whose quotation mark is never closed" if str(error) == "unexpected end of data" else ""
         raise broken(path, "CSV", f"{error} in the row at line {begins}{why}") from error
     finally:
         csv.field_size_limit(limit)
@@ -168,11 +166,8 @@ def _of_csv(path: Path, text: str, edited: bool, known: Collection[str]) -> _Fou
     return header, cells, places
 
 
-_CSV_ERRORS = {"unexpected end of data": ", whose quotation mark is never closed"}
-
-
 def _separator(text: str, known: Collection[str]) -> str:
-    """The one that parts the header into most names, and first of all into one that is known."""
+    """Return the separator that gives the header most names, a known one among them if possible."""
 
     def names(separator: str) -> tuple[bool, int]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)

@@ -65,7 +65,7 @@ def test_a_server_that_keeps_to_schemas_leaves_nothing_unread(name, tmp_path, no
     with serving() as start:
         config = run_config(name, start(answer).url, limit=6, constrain=True)
         folder = evaluate(config, tmp_path / "run")
-    rows = pd.read_parquet(folder.predictions)
+    rows = pd.read_parquet(folder.predictions_file)
     assert rows["answer"].notna().all()
     results = folder.read_results()
     if name == "contact_controls":  # which items are asked is decided by the protocol that was taken

@@ -733,7 +733,7 @@ def test_plan_counts_all_answers(evenhand):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--protocol", "choose"], "--protocol: 'choose' came; generate or rank is accepted"),
+        (["--protocol", "choose"], "--protocol: must be generate or rank, got 'choose'"),
         (["--setting", "none"], "--setting"),
         (["--order", "balanced"], "--order"),
         (["--source", "official"], "use --source evenhand"),

@@ -507,7 +507,7 @@ def test_the_protocol_is_the_papers_for_every_model_that_writes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--protocol", "choose"], "--protocol: 'choose' came; generate or rank is accepted"),
+        (["--protocol", "choose"], "--protocol: must be generate or rank, got 'choose'"),
         (["--setting", "none", "--goal"], "it needs --setting interaction"),
         (["--setting", "none", "--agents", "a=stub:first,b=stub:last"], "they need --setting interaction"),
         (["--order", "balanced"], "--order"),

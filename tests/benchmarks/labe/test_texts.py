@@ -331,9 +331,9 @@ def test_two_columns_of_one_name(read):
         ("a.json", '[{"text": "a"}, 4]', "broken JSON: element 2 of the array is a number, not an object"),
         ("a.json", "[" * 100_000 + "]" * 100_000, "broken JSON: .*recursion"),
         ("a.json", "[" + "1" * 5000 + "]", "broken JSON: .*5000 digits"),
-        ("a.pkl", b"\x80\x04N.", "ends in .csv, .jsonl, .json, .parquet is accepted"),
-        ("a.csv.gz", b"\x1f\x8b", "ends in .csv, .jsonl, .json, .parquet is accepted"),
-        ("a", "text,gender\na,m\n", "ends in .csv, .jsonl, .json, .parquet is accepted"),
+        ("a.pkl", b"\x80\x04N.", "must end in .csv or .jsonl or .json or .parquet"),
+        ("a.csv.gz", b"\x1f\x8b", "must end in .csv or .jsonl or .json or .parquet"),
+        ("a", "text,gender\na,m\n", "must end in .csv or .jsonl or .json or .parquet"),
     ],
 )
 def test_files_that_do_not_fit(read, name, content, message):

@@ -469,9 +469,9 @@ def test_corrupt_pictures_beside_good_ones_are_counted(made, faces):
         (PERSONAS | {"protocol": "choose"}, "--protocol generate"),
         (PERSONAS | {"runs": 2}, "--temperature above 0"),
         (PERSONAS | {"role": "a\nb"}, "one line of text"),
-        ({"configs": ("occupation_gender",), "faces_table": "x.csv"}, "--faces-table would do nothing without --faces"),
+        ({"configs": ("occupation_gender",), "faces_table": "x.csv"}, "--faces-table has no effect without --faces"),
         (FEW | {"order": "balanced"}, "--order is for"),
-        (PERSONAS | {"pairs": 5}, "--pairs would do nothing without --faces"),
+        (PERSONAS | {"pairs": 5}, "--pairs has no effect without --faces"),
         (FEW | {"pairs": 0}, "a whole number of 1 or more"),
         (PERSONAS | {"source": "official"}, "built from pictures"),
         ({"configs": ("persona",)}, "unknown configuration"),
@@ -598,7 +598,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     model.calls = []
     resumed = evaluate(config, tmp_path / "run", model)
     assert [len(call) for call in model.calls] == [16] * 2
-    assert resumed.predictions.read_bytes() == whole.predictions.read_bytes()
+    assert resumed.predictions_file.read_bytes() == whole.predictions_file.read_bytes()
 
 
 # Comparisons

@@ -59,7 +59,7 @@ def test_the_whole_benchmark_runs_and_runs_again_to_the_byte(checkpoint, run):
     assert predictions["text"].nunique() > 1  # what is shown and asked decides what is written
     assert results.option("box_scale") == loaded(checkpoint).box_scale
     again = run("mllm_stereotypes", checkpoint, "again", **options)
-    assert again.predictions.read_bytes() == folder.predictions.read_bytes()
+    assert again.predictions_file.read_bytes() == folder.predictions_file.read_bytes()
 
 
 def test_the_two_orders_of_a_pair_are_two_pictures(checkpoint):

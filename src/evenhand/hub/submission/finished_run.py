@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from evenhand.benchmark import Benchmark
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import UsageError
-from evenhand.flow.configuration import EMBEDDED, RunConfig, deciding
+from evenhand.flow.configuration import RunConfig, deciding
 from evenhand.flow.foreign_files import as_written
 from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.flow.store import finished_at
 from evenhand.hub.contents import check_repository_id
 from evenhand.hub.results_checks import name_dataset
+from evenhand.models.registry import EMBEDDED
 from evenhand.training_record import PUBLIC_ID_OF_EMBEDDED
 
 if TYPE_CHECKING:

@@ -110,7 +110,7 @@ def read_source(source: str, rows_from: str = "evenhand") -> Sheet:
     if rows_from != "evenhand":
         raise UsageError(f"--source {rows_from} has no effect on a file or a run ({source}); remove it")
     path = typed_path(source)
-    return read_sheet(RunFolder.open(path).predictions) if path.is_dir() else read_sheet(path, verbatim=True)
+    return read_sheet(RunFolder.open(path).predictions_file) if path.is_dir() else read_sheet(path, verbatim=True)
 
 
 def is_shown(source: str, shown: Shown) -> bool:
