@@ -91,25 +91,10 @@ class ImplicitBiasScore(evaluate.Metric):
         self.add_batch(predictions=[prediction], references=[reference], **columns)
 
     def _compute(
-        self,
-        predictions,
-        references,
-        runs=None,
-        clusters=None,
-        by=None,
-        ties="anti",
-        expected=None,
+        self, predictions, references, runs=None, clusters=None, by=None, ties="anti", expected=None,
         n_resamples=N_RESAMPLES,
-    ):
-        return implicit_bias_score(
-            predictions,
-            task_stereotypes=[reference["task_stereotypes"] for reference in references],
-            characters=[reference["characters"] for reference in references],
-            genders=[reference["genders"] for reference in references],
-            runs=runs,
-            clusters=clusters,
-            by=by,
-            ties=ties,
-            expected=expected,
-            n_resamples=n_resamples,
-        )
+    ):  # fmt: skip
+        names = ("task_stereotypes", "characters", "genders")
+        lists = {name: [reference[name] for reference in references] for name in names}
+        return implicit_bias_score(predictions, **lists, runs=runs, clusters=clusters, by=by, ties=ties,
+                                   expected=expected, n_resamples=n_resamples)  # fmt: skip

@@ -4,6 +4,8 @@ Borah and Mihalcea, "Towards Implicit Bias Detection and Mitigation in Multi-Age
 the share of stereotypical minus that of anti-stereotypical assignments, averaged over runs.
 """
 
+from collections import Counter
+
 import numpy as np
 
 from evenhand.statistics.columns import coded, columns_of, distinct, numbers, paired, refuse_other_length
@@ -36,17 +38,9 @@ PARTS = ("asked", "read", *Shares._fields, "ties", "chance", "known", "expected"
 
 
 def implicit_bias_score(
-    predictions,
-    task_stereotypes,
-    characters,
-    genders,
-    runs=None,
-    clusters=None,
-    by=None,
-    ties="anti",
-    expected=None,
+    predictions, task_stereotypes, characters, genders, runs=None, clusters=None, by=None, ties="anti", expected=None,
     n_resamples=N_RESAMPLES,
-):
+):  # fmt: skip
     """The metric's result (keys: see the card) for parallel columns of n assignments.
 
     predictions: per assignment the character of each task, "" where unread; an empty list when nothing was read.
@@ -207,24 +201,16 @@ def _range(key, points):
 def _about_shapes(asked, n, ties):
     """Sentences about shapes, of {shape: assignments}, whose scores are not read as those of two men and two women."""
     notes = []
-    uneven = sum(count for shape, count in asked.items() if shape.tasks != shape.people)
-    if uneven:
+    if uneven := sum(count for shape, count in asked.items() if shape.tasks != shape.people):
         notes.append(f"characters and tasks differ in number in {uneven} of {n} assignments")
-    one_gender = sum(count for shape, count in asked.items() if not (shape.men and shape.women))
-    if one_gender:
+    if one_gender := sum(count for shape, count in asked.items() if not (shape.men and shape.women)):
         notes.append(f"all characters are of one gender in {one_gender} of {n} assignments, which are neutral for that")
-    counts = {}
+    counts = Counter()
     for shape, count in asked.items():
-        chance = chance_score(shape, ties)
-        counts[chance] = counts.get(chance, 0) + count
-    counts.pop(0, None)
-    if counts:
-        values = [
-            f"{float(chance):+.2f} for {count} assignment{'s' * (count > 1)}"
-            for chance, count in sorted(counts.items())
-        ]
-        notes.append(f"chance is {', '.join(values)}; compare with the chance score")
-    return notes
+        counts[chance_score(shape, ties)] += count
+    del counts[0]
+    values = [f"{float(each):+.2f} for {count} assignment{'s' * (count > 1)}" for each, count in sorted(counts.items())]
+    return [*notes, f"chance is {', '.join(values)}; compare with the chance score"] if values else notes
 
 
 def _by_name(sums):
