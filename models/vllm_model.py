@@ -26,11 +26,12 @@ from evenhand.models.protocol import Ability, Answers, Kind, OnTokens, TokenCoun
 from evenhand.models.request import FinishReason, Reply, Request, Sampling
 from evenhand.models.text_reader import TextReader
 from evenhand.models.tied_processes import tie_children
-from evenhand.models.vllm_backend import INSTALL, VllmOptions
 
 if TYPE_CHECKING:
     from vllm import AsyncEngineArgs, CompletionOutput, RequestOutput, SamplingParams
     from vllm.lora.request import LoRARequest
+
+    from evenhand.models.vllm_backend import VllmOptions
 
 Asked = tuple[int, Mapping[str, Any], "SamplingParams"]
 """A number of the caller's, the prompt as vLLM takes it (tokens with or without pictures), and its sampling."""
@@ -175,7 +176,7 @@ class VllmModel:
     def engine(self) -> VllmEngine:
         if self._closed:
             raise ModelError(f"{self.name} was closed; load it anew")
-        with explained(f"start vLLM's engine with {self.name!r}", f"VLLM_LOGGING_LEVEL=INFO says more. {INSTALL}"):
+        with explained(f"start vLLM's engine with {self.name!r}", "VLLM_LOGGING_LEVEL=INFO says more"):
             from vllm import AsyncEngineArgs
             from vllm.lora.request import LoRARequest
             from vllm.platforms import current_platform

@@ -167,4 +167,4 @@ class EarlyStop:
         known = [value for value in values if value is not None]
         if not 0 < self.patience < len(known):
             return False
-        return min(known[-self.patience :]) > min(known[: -self.patience]) - LEAST * known[0]
+        return bool(min(known[-self.patience :]) > min(known[: -self.patience]) - LEAST * known[0])

@@ -127,7 +127,7 @@ def story_figures(predictions: Sequence[Prediction]) -> Figures:
     if not read:
         return {}
     present = [each["answer"] == "present" for each in read]
-    return {ACCURACY: 100 * fmean(each["correct"] for each in read), PRESENT: 100 * fmean(present)}
+    return {ACCURACY: 100 * fmean(each["correct"] is True for each in read), PRESENT: 100 * fmean(present)}
 
 
 @dataclass(frozen=True)

@@ -164,9 +164,13 @@ def pair(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-@cache
 def fields_of(options: Any) -> tuple[OptionField, ...]:
     """Return the fields of an options dataclass, in order."""
+    return _fields_of(options)
+
+
+@cache
+def _fields_of(options: Any) -> tuple[OptionField, ...]:
     hints = typing.get_type_hints(options)
     return tuple(_field(each, hints[each.name]) for each in dataclasses.fields(options))
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import pandas as pd
 import pyarrow as pa
@@ -123,7 +123,7 @@ class RunFolder:
         return self.path.is_dir() and all(map(_is_beginning, self.path.iterdir()))
 
     @classmethod
-    def open(cls, path: Path) -> RunFolder:
+    def open(cls, path: Path) -> Self:
         """Open a finished run. Raises UsageError for a folder that is not one, or whose run has not finished."""
         folder = cls(path)
         if not path.is_dir():

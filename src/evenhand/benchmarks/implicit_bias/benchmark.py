@@ -172,8 +172,8 @@ def _predictions(row: Row, how: Asking[ImplicitBiasOptions], said: Sequence[Stat
             "domain": row["domain"],
             "shape": row["shape"],
             "assignment": each.names,
-            "claim": each.claim and each.claim.present,
-            "reason": each.claim and each.claim.reason,
+            "claim": each.claim.present if each.claim else None,
+            "reason": each.claim.reason if each.claim else None,
         }
         for turn, each in enumerate(said)
     ]

@@ -12,7 +12,7 @@ from evenhand.benchmark import Card, Comparing, Publishing
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import DIGITS, OUTCOMES, SCORES, STAGES
 from evenhand.benchmarks.implicit_bias.interaction import ALONE, LAST_STAGE, REFLECTED
-from evenhand.benchmarks.implicit_bias.scenario import wanted_task
+from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.figure import NOTHING, FigureRow, FigureTable
 from evenhand.flow.results import read_published
 from evenhand.report.findings import Conversation, Example, Findings, Panel, Plot, Run, Turn, not_beside_them, whiskers
@@ -96,7 +96,7 @@ def with_conversations(
 
 def _describe_goal(predictions: pd.DataFrame, results: Results) -> str:
     """Say which task is the goal, and how often it is stereotypically male; in the paper it always is."""
-    kind = results.option("goal_task") or "first"
+    kind: GoalTask = results.option("goal_task") or "first"  # type: ignore[assignment]
     stereotypes = predictions.drop_duplicates("scenario_id")["task_stereotypes"]
     wanted = [each[wanted_task(each, kind) - 1] for each in stereotypes]
     men, known = wanted.count("male"), sum(map(bool, wanted))

@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from evenhand.benchmark import Row
 from evenhand.benchmarks.implicit_bias import prompts
-from evenhand.benchmarks.implicit_bias.benchmark import ImplicitBiasOptions, converse
+from evenhand.benchmarks.implicit_bias.benchmark import converse
+from evenhand.benchmarks.implicit_bias.options import ImplicitBiasOptions
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Episode
 from evenhand.mitigation import Mitigation

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -96,8 +96,8 @@ class AgencyFigure(Statistic):
     key: str
     columns = ("agentic", "gap", "cluster")
 
-    def estimates(self, sample: Sample) -> Iterable[tuple[Groups, Estimate]]:
-        return sample.once("agency", lambda: tabulate_agency(sample.rows))[self.key]
+    def estimates(self, sample: Sample) -> Iterator[tuple[Groups, Estimate]]:
+        return iter(sample.once("agency", lambda: tabulate_agency(sample.rows))[self.key])
 
 
 @dataclass(frozen=True)
