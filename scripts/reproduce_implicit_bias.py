@@ -2,8 +2,8 @@
 
 Tunes the model on full and on half data, asks each whether held-out stories are biased (Table 3), lets each assign
 tasks in scenarios of domains that no story is of (Figure 16), and lets agents discuss, without and with goals, with and
-without self-reflection (Figures 6 and 18, appendix E). The figures go into RESULTS.md, between two marks, from the
-runs' own files.
+without self-reflection (Figures 6 and 18, appendix E). The tables go into
+results/implicit_bias.json.
 
 Interrupted, it goes on where it stopped when it is called again. By default its size suits the embedded model and two
 quiet cores (under 40 minutes; --quick: 8), and assignments are ranked, for that model is too small to keep the paper's
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from reproducing import last_loss, read_record, reproduction_parser, run, train
+from write_results import save_tables
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import OUTCOMES, STAGES
@@ -29,10 +30,8 @@ from evenhand.flow.run_folder import RunFolder
 from evenhand.report.differences import FigureKey, differences
 from evenhand.report.findings import Run
 from evenhand.report.layout import Show, shown
-from evenhand.report.markdown import markdown, write_part
 from evenhand.report.tables import Cell, Table, count
 
-MARK = "scripts/reproduce_implicit_bias.py"
 STORIES, ALONE, INTERACTION = PARTS = ("stories", "alone", "interaction")
 MODELS = ("base", "half", "full")
 ASKED = {
@@ -231,7 +230,8 @@ class Reproduction:
                 reflecting |= {f"{name}{goal}": each for name, each in held.items() if "reflection" in name}
             yield appendix_e(reflecting)
 
-    def page(self) -> str:
+    def record(self) -> tuple[str, str, list[Table]]:
+        """Return the command, the conditions and the tables."""
         records = {data: read_record(self.output / data) for data in ("half", "full")}
         trained = "; ".join(
             f"{data}: {record['data']['stories']} stories, {record['steps']} steps, loss {record['losses'][0]:.2f} to "
@@ -241,15 +241,15 @@ class Reproduction:
         options, recipe = self.options, records["full"]["recipe"]
         parts = "" if options.parts == list(PARTS) else f" --parts {' '.join(options.parts)}"
         folder, *_ = next(self.questions())
+        command = f"python scripts/reproduce_implicit_bias.py{' --quick' * options.quick}{parts}"
         about = (
-            f"{'**A quick run.** ' * options.quick}`python {MARK}{' --quick' * options.quick}{parts}`: "
             f"{records['full']['base']['identity']}, LoRA r {recipe['rank']}, {recipe['learning_rate']:g} constant, "
             f"{recipe['batch_size']} stories a step, not packed; {trained}. Without interaction: {self.size['alone']} "
             f"scenarios, {self.size['alone_runs']} runs; with it: {self.size['limit']} scenarios, {self.size['runs']} "
             f"runs, {self.size['max_new_tokens']} new tokens an utterance. The goal is a task that is a man's by "
             f"stereotype. Rows: {finished(folder).results.rows_in_words}."
         )
-        return "\n\n".join([about, *map(markdown, self.tables())])
+        return command, about, [*self.tables()]
 
 
 def main() -> None:
@@ -262,7 +262,7 @@ def main() -> None:
     parser.add_argument("--max-new-tokens", type=whole(), help="of an utterance")
     reproduction = Reproduction(parser.parse_args())
     reproduction.make()
-    write_part(reproduction.options.page, MARK, reproduction.page())
+    save_tables(reproduction.options.record, *reproduction.record())
 
 
 if __name__ == "__main__":

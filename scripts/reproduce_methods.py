@@ -4,14 +4,13 @@ An instruction before the question (Ganguli et al. 2023), Social Contact Debiasi
 score, DPO and GRPO: the trainings learn from one cut of contact_hypothesis whose test shares neither situations nor
 groups, and end once as many tokens were computed to learn from. A seed draws the cut, the order and the adapter's
 initial weights. Each checkpoint is asked situations held out, the new half, controls that tell less bias from a
-polarity, BBQ, utility, and implicit_bias. The figures go into RESULTS.md, between two marks, from the runs' own files,
-with a plot of bias against utility.
+polarity, BBQ, utility, and implicit_bias. The tables go into results/methods.json, and a plot of
+bias against utility into docs/methods.svg.
 
 Interrupted, it goes on where it stopped when it is called again. Its size suits the embedded model and two quiet cores.
 BBQ's published files are fetched, or read from the folder that EVENHAND_SOURCES names.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,20 +24,19 @@ from reproducing import (
     run,
     train,
 )
+from write_results import save_tables
 
 from evenhand.benchmarks.bbq.files import available_configs
 from evenhand.benchmarks.contact_controls.verdict import short_verdict
 from evenhand.command_line import whole
 from evenhand.flow.results import Results
 from evenhand.report.comparison import compare
-from evenhand.report.markdown import markdown, write_part
 from evenhand.report.plots import points
 from evenhand.report.tables import Cell, Table, cell, count
 from evenhand.statistics.estimators import Share
 from evenhand.statistics.families import holm
 from evenhand.whole_files import write_whole
 
-MARK = "scripts/reproduce_methods.py"
 BASE, INSTRUCTION = UNTRAINED = ("base", "instruction")
 RATE = 3e-4  # Raj et al.'s, for all methods: no method's own was searched for
 TRAININGS = {
@@ -242,25 +240,25 @@ def plot(done: Sequence[Checkpoint]) -> str:
     return points(drawn, "perplexity of neutral text (lower is better)", "biased answers held out, %")
 
 
-def make_page(done: Sequence[Checkpoint], command: str, tokens: int, drawing: str, categories: Sequence[str]) -> str:
+def collect(done: Sequence[Checkpoint], tokens: int, categories: Sequence[str]) -> tuple[str, list[Table]]:
+    """Return the conditions and the tables."""
     trained = [each for each in done if each.is_trained]
     record = read_record(trained[0].model)
     about = (
-        f"{command}: {record['base']['identity']}, adapters of rank {record['recipe']['rank']} on all linear layers, "
+        f"{record['base']['identity']}, adapters of rank {record['recipe']['rank']} on all linear layers, "
         f"{RATE:g} constant for all methods. Each training ended at the first step after which {tokens:,} tokens had "
         f"been computed to learn from (a step of SCD has some {STEP}): what prompts share is computed once where "
         "batches are trees (SCD, expected score), so that the same tokens hold more answers there. Brackets: 95 % "
         f"interval; with so few seeds none of it is over seeds. Rows: {done[0].results(HELD_OUT).rows_in_words}."
     )
     elsewhere = [what for what in (BBQ, UTILITY, TASKS) if what != BBQ or categories]
-    tables = (
+    tables = [
         bias_table(done),
         elsewhere_table(done, categories),
         difference_table(done, elsewhere),
         cost_table(trained),
-    )
-    image = f"![biased answers held out, against perplexity of neutral text]({drawing})"
-    return "\n\n".join([about, *map(markdown, tables), image])
+    ]
+    return about, tables
 
 
 def main() -> None:
@@ -276,7 +274,7 @@ def main() -> None:
     if categories is None:
         categories = sorted(available_configs(), key=lambda name: name not in PREFERRED)[:2]
     more = f" --tokens {tokens}" if options.tokens else ""
-    command = f"{'**A quick run.** ' * options.quick}`python {MARK}{' --quick' * options.quick}{more}`"
+    command = f"python scripts/reproduce_methods.py{' --quick' * options.quick}{more}"
     done: list[Checkpoint] = []
     for seed in size.seeds:
         questions = list_questions(seed, size, categories)
@@ -286,8 +284,7 @@ def main() -> None:
             if done[-1].is_trained:
                 options.drawing.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(options.drawing, plot(done))
-                drawing = os.path.relpath(options.drawing, options.page.parent)
-                write_part(options.page, MARK, make_page(done, command, tokens, drawing, categories))
+                save_tables(options.record, command, *collect(done, tokens, categories))
 
 
 if __name__ == "__main__":

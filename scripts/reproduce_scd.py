@@ -4,7 +4,7 @@ Tunes the model in a setting whose train and test share neither situations nor g
 held-out prompt sets, whose options are scored and whose answers are written, the new half, controls that tell less bias
 from a polarity, two other benchmarks, and neutral questions. With --all it tunes again with counter-examples (questions
 in half of which what sounds kind is wrong), with these as half of all examples, on one scale (3a) and on half of the
-dimensions (6), and asks these models. The figures go into RESULTS.md, between two marks, from the runs' own files.
+dimensions (6), and asks these models. The tables go into results/scd.json.
 
 Interrupted, it goes on where it stopped when it is called again; --all goes on from what was made without it. Its size
 suits the embedded model and two quiet cores: without --all the aim is 40 minutes.
@@ -26,6 +26,7 @@ from reproducing import (
     run,
     train,
 )
+from write_results import save_tables
 
 from evenhand.answers.refusals import refuses
 from evenhand.benchmarks.contact_controls.figures import CELLS
@@ -35,12 +36,10 @@ from evenhand.library import load_dataset
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Message, Request, Sampling
-from evenhand.report.markdown import markdown, write_part
 from evenhand.report.tables import Cell, Table, cell, count
 from evenhand.statistics.estimators import Share
 from evenhand.whole_files import write_whole
 
-MARK = "scripts/reproduce_scd.py"
 BASE, TUNED, COUNTERED, BALANCED = "base", "disjoint", "counter-examples", "balanced"
 WHOLLY = (TUNED, COUNTERED)  # asked everything
 CONTROLLED = (*WHOLLY, BALANCED)  # asked the new half, controls and neutral questions; others only what is held out
@@ -133,12 +132,14 @@ class Reproduction:
         answers = [reply.text for reply in replies(load_model(self.model(name)), requests)]
         write_whole(path, json.dumps(dict(zip(neutral_questions(), answers)), indent=1, ensure_ascii=False) + "\n")
 
-    def page(self, tunings: Sequence[str], option: str) -> str:
-        """option: with which the script was called, "--quick" or "--all"."""
+    def record(self, tunings: Sequence[str], option: str) -> tuple[str, str, list[Table]]:
+        """Return the command, the conditions and the tables.
+
+        option: with which the script was called, "--quick" or "--all".
+        """
         record = read_record(self.folder("tuned", TUNED))
         recipe = record["recipe"]
-        command = (
-            f"{'**A quick run.** ' * (option == '--quick')}`{f'python {MARK} {option}'.strip()}`: "
+        about = (
             f"{record['base']['identity']}, "
             f"LoRA r {recipe['rank']}, all linear layers, {recipe['learning_rate']:g} constant, clip {recipe['clip']}, "
             f"divergence from the base × {recipe['divergence']:g}, {record['data']['prompt_sets']} prompt sets, "
@@ -146,13 +147,13 @@ class Reproduction:
             f"Rows: {read_results(self.folder(f'held-out-{TUNED}', BASE)).rows_in_words}."
         )
         if BALANCED in tunings:
-            command += (
+            about += (
                 f" {BALANCED.capitalize()}: {BALANCED_SETS} prompt sets instead of {self.size.sets}, {BALANCED_EPOCHS} "
                 "epochs, so that the 240 counter-examples are half of what is learned from."
             )
         controlled = [BASE, *(name for name in tunings if name in CONTROLLED)]
-        tables = (self.biased_table(tunings), self.controls_table(controlled), self.otherwise_table(controlled))
-        return "\n\n".join([command, *map(markdown, tables)])
+        tables = [self.biased_table(tunings), self.controls_table(controlled), self.otherwise_table(controlled)]
+        return f"python scripts/reproduce_scd.py {option}".strip(), about, tables
 
     def biased_table(self, tunings: Sequence[str]) -> Table:
         asked: dict[str, dict[str, None]] = {}  # {folder's name: models}, in the order in which they are shown
@@ -244,7 +245,7 @@ def main() -> None:
     for n, tuning in enumerate(tunings, 1):
         reproduction.make(tuning)
         option = "--quick" if options.quick else "--all" if options.all else ""
-        write_part(options.page, MARK, reproduction.page(tunings[:n], option))
+        save_tables(options.record, *reproduction.record(tunings[:n], option))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ def reproduction_parser(name: str, description: str | None) -> argparse.Argument
     parser.add_argument("--model", default="embedded", help="as of evenhand train")
     parser.add_argument("--quick", action="store_true", help="less training and fewer prompts, to see it work")
     parser.add_argument("--output", type=Path, default=Path("runs") / name, help="output directory")
-    parser.add_argument("--page", type=Path, default=Path("RESULTS.md"), help="the page that has the figures")
+    record = Path("results") / f"{name.removeprefix('reproduce_')}.json"
+    parser.add_argument("--record", type=Path, default=record, help="tables as JSON, for scripts/write_results.py")
     return parser
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from evenhand.command_line import ScriptHelp
 from evenhand.report.markdown import markdown
@@ -27,11 +28,14 @@ def save_tables(path: Path, command: str, about: str, tables: Sequence[Table]) -
     write_whole(path, _dump(head)[:-1] + ', "tables": {\n' + ",\n".join(map(_table_text, tables)) + "\n}}\n")
 
 
-def load_table(path: Path, title: str) -> Table:
-    """Read one table of a record. Raises KeyError for a title that the record lacks."""
-    found = json.loads(path.read_text("utf-8"))["tables"][title]
-    rows = (tuple(Cell(**each) if isinstance(each, dict) else Cell(each) for each in row) for row in found["rows"])
-    return Table(title, tuple(found["columns"]), tuple(rows), found["note"])
+def load_tables(path: Path) -> list[Table]:
+    """Read the tables of a record."""
+
+    def load(title: str, columns: list[str], rows: list[list[Any]], note: str) -> Table:
+        cells = (tuple(Cell(**each) if isinstance(each, dict) else Cell(each) for each in row) for row in rows)
+        return Table(title, tuple(columns), tuple(cells), note)
+
+    return [load(title, **found) for title, found in json.loads(path.read_text("utf-8"))["tables"].items()]
 
 
 def select(table: Table, columns: Sequence[str] = (), rows: Sequence[str] = ()) -> Table:
@@ -51,7 +55,8 @@ def fill_page(text: str, folder: Path) -> str:
     def filled(part: re.Match[str]) -> str:
         begin, file, title, chosen, end = part.groups()
         columns, rows = ([*names.split("; ")] if names else [] for names in (*chosen.split(" | ")[1:], "", "")[:2])
-        return f"{begin}{markdown(select(load_table(folder / file, title), columns, rows))}\n{end}"
+        [table] = [each for each in load_tables(folder / file) if each.title == title]
+        return f"{begin}{markdown(select(table, columns, rows))}\n{end}"
 
     return _PART.sub(filled, text)
 

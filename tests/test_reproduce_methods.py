@@ -7,8 +7,10 @@ import shutil
 import pytest
 import reproduce_methods
 import reproducing
+from write_results import load_tables
 
 from evenhand.benchmarks.contact_hypothesis import cuts
+from evenhand.report.markdown import markdown
 
 TRAINED = ("DPO",)
 ROW = re.compile(r"^\| (base|instruction|DPO) \| (0|1) \| (.*) \|$", re.MULTILINE)
@@ -28,7 +30,7 @@ def script(tiny_checkpoint, tmp_path, monkeypatch):
 
     monkeypatch.setattr(reproducing, "called", called)
     asked = ["--model", tiny_checkpoint, "--bbq", "--methods", *TRAINED, "--output", tmp_path / "runs"]
-    asked += ["--page", tmp_path / "page.md", "--drawing", tmp_path / "docs/m.svg"]
+    asked += ["--record", tmp_path / "record.json", "--drawing", tmp_path / "docs/m.svg"]
     monkeypatch.setattr("sys.argv", ["x", *map(str, asked)])
 
     def run():
@@ -48,9 +50,9 @@ def test_each_is_made_once_and_the_page_has_all(script, tmp_path):
         json.loads(each.read_text()) for each in sorted((tmp_path / "runs/full").glob("*-0/model/training.json"))
     ]
     assert [each["steps"] for each in records] == [1]  # a budget of one token ends after a step
-    page = (tmp_path / "page.md").read_text()
+    record = (tmp_path / "record.json").read_text()
+    page = "\n".join(map(markdown, load_tables(tmp_path / "record.json")))
     assert (tmp_path / "docs/m.svg").is_file()
-    assert "](docs/m.svg)" in page
     rows = ROW.findall(page)
     assert [row[:2] for row in rows[:3]] == [(name, "0") for name in ("base", "instruction", *TRAINED)]
     assert len(rows) == 3 + 3 + 2 + 1  # biased answers; elsewhere; minus the base; what it took
@@ -65,4 +67,4 @@ def test_each_is_made_once_and_the_page_has_all(script, tmp_path):
     shutil.rmtree(tmp_path / "runs/full/dpo-0/controls")
     again = script()
     assert [command[:2] for command in again] == [["run", "contact_controls"]]
-    assert (tmp_path / "page.md").read_text() == page
+    assert (tmp_path / "record.json").read_text() == record

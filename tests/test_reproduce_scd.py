@@ -1,13 +1,16 @@
 """scripts/reproduce_scd.py: every training and run once, what takes long where it is asked for, and a page of them."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 import reproduce_scd
 import reproducing
+from write_results import load_tables
 
 from evenhand.benchmarks.contact_hypothesis import cuts
+from evenhand.report.markdown import markdown
 
 
 @pytest.fixture
@@ -18,7 +21,7 @@ def call(tmp_path, monkeypatch):
     def run(*options, instead=command):
         given.clear()
         monkeypatch.setattr(reproducing, "called", lambda arguments: (given.append(arguments), instead(arguments)))
-        places = ("--output", tmp_path / "runs", "--page", tmp_path / "page.md")
+        places = ("--output", tmp_path / "runs", "--record", tmp_path / "record.json")
         monkeypatch.setattr("sys.argv", ["x", *map(str, (*options, *places))])
         reproduce_scd.main()
         return list(given)
@@ -34,7 +37,7 @@ def test_what_takes_long_is_made_with_all_alone_and_goes_on_from_the_rest(call, 
         folder.mkdir(parents=True)
         (folder / ("training.json" if arguments[0] == "train" else "results.json")).touch()
 
-    monkeypatch.setattr(reproduce_scd.Reproduction, "page", lambda *_: "")
+    monkeypatch.setattr(reproduce_scd.Reproduction, "record", lambda *_: ("", "", []))
     monkeypatch.setattr(reproduce_scd.Reproduction, "ask_neutral", lambda *_: None)
     commands = {option: run(*filter(None, [option]), instead=make_folder) for option in ("", "--all", "--quick")}
     trained = {
@@ -109,10 +112,11 @@ def test_the_page_has_a_tiny_model_before_and_after(call, tiny_checkpoint, tmp_p
         command([*given, *short, "--dtype", "float32"])
 
     run("--model", str(tiny_checkpoint), instead=small)
-    page = (tmp_path / "page.md").read_text()
-    assert "`python scripts/reproduce_scd.py`: " in page
+    record = (tmp_path / "record.json").read_text()
+    assert json.loads(record)["command"] == "python scripts/reproduce_scd.py"
+    page = "\n".join(map(markdown, load_tables(tmp_path / "record.json")))
     for asked in ("held out disjoint", "new", "written"):
         assert all(f"| {asked} | {name} |" in page for name in ("base", "disjoint"))
     assert page.count("\n| disjoint |") == 2  # controls, and otherwise
     assert run("--model", str(tiny_checkpoint)) == []
-    assert (tmp_path / "page.md").read_text() == page
+    assert (tmp_path / "record.json").read_text() == record

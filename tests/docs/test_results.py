@@ -29,7 +29,7 @@ def test_the_page_is_what_the_script_writes():
 
 def test_tables_come_back_as_they_were_saved(tmp_path):
     SCRIPT["save_tables"](tmp_path / "results" / "one.json", "make it", "Two cores.", [TABLE])
-    found = SCRIPT["load_table"](tmp_path / "results" / "one.json", "scores")
+    [found] = SCRIPT["load_tables"](tmp_path / "results" / "one.json")
     assert found.rows[0] == TABLE.rows[0]
     assert [cell.text for cell in found.rows[1]] == ["", "no data", "no data"]
     begin = "<!-- results/one.json | scores | n; score | a -->\n"

@@ -75,8 +75,8 @@ def test_the_script_asks_every_cell_once_and_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(reproducing, "called", asked.append)
     (tmp_path / "half").mkdir()
     (tmp_path / "half/training.json").write_text(json.dumps({}))
-    monkeypatch.setattr("sys.argv", ["x", "--output", str(tmp_path), "--page", str(tmp_path / "page.md")])
-    monkeypatch.setattr(reproduce_implicit_bias.Reproduction, "page", lambda self: "")
+    monkeypatch.setattr("sys.argv", ["x", "--output", str(tmp_path), "--record", str(tmp_path / "record.json")])
+    monkeypatch.setattr(reproduce_implicit_bias.Reproduction, "record", lambda self: ("", "", []))
     reproduce_implicit_bias.main()
     assert [command[:4] for command in asked if command[0] == "train"] == [["train", "implicit-bias", "--data", "full"]]
     folders = [command[-1] for command in asked]
