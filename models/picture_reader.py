@@ -66,7 +66,7 @@ class PicturePrompt:
     def answer(self, tokenizer: PreTrainedTokenizerBase, choice: str) -> Tokens:
         """The tokens of a choice behind this text, in the spelling that it has there.
 
-        Raises Unanswerable where they can't be told from the text's.
+        Raises Unanswerable where they can't be separated from the text's.
         """
         written = self.text + self.ending
         gap = self.gap
@@ -77,7 +77,7 @@ class PicturePrompt:
         before, whole = (tuple(ids) for ids in tokens)
         shared = shared_length(before, whole)
         if not shared == len(before) < len(whole):
-            raise _misunderstood(f"the tokens of choice {choice!r} can't be told from its prompt's")
+            raise _misunderstood(f"the tokens of choice {choice!r} can't be separated from its prompt's")
         return whole[shared:]
 
 

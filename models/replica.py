@@ -92,7 +92,7 @@ class Replica:
         )
 
     def answer(self, spec: ModelSpec, identity: str, requests: Sequence[Request]) -> Iterator[Part]:
-        """A whole call in one part, or what came within a second, as the model has it.
+        """A whole call in one part, or what arrived within a second, as the model has it.
 
         Raises ModelError where this machine's model is not the one of that identity.
         """

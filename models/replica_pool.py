@@ -222,7 +222,7 @@ class ReplicaPool:
 class ReplicatedModel:
     """Has the identity that each replica has, so that a run may go on with replicas or without.
 
-    A replica is asked as many requests at once as the model would be here, and where the model's replies are stored by
+    A replica is asked as many requests in one call as the model would be here, and where the model's replies are stored by
     whole calls, so are each replica's: these calls, and with them the last bits of replies, are those of one model
     alone where episodes ask but once.
     """
@@ -263,8 +263,8 @@ class ReplicatedModel:
         """Split requests as the model would be asked here: one kind a call, as many as fit."""
         kinds: tuple[Kind, ...] = ("choose", "generate")
         for kind in kinds:
-            alike = [(place, request) for place, request in enumerate(requests) if kind_of(request) == kind]
+            of_kind = [(place, request) for place, request in enumerate(requests) if kind_of(request) == kind]
             at_once, start = self._described.at_once[kind], 0
-            while most := alike[start : start + at_once]:
+            while most := of_kind[start : start + at_once]:
                 start += (n := fitting([request for _, request in most], at_once))
                 yield most[:n]

@@ -98,7 +98,9 @@ class ServerReader:
     def _continuation(self, prompt: Tokens, choice: str, whole: Tokens) -> Continuation:
         shared = shared_length(prompt, whole)
         if not max(0, len(prompt) - _MERGED) < shared < len(whole):
-            raise Unanswerable("not_understood", f"the tokens of choice {choice!r} can't be told from its prompt's")
+            raise Unanswerable(
+                "not_understood", f"the tokens of choice {choice!r} can't be separated from its prompt's"
+            )
         return Continuation(whole[:shared], whole[shared:])
 
 

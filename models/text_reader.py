@@ -202,7 +202,9 @@ class TextReader:
         shared = min(shared_length(prompt, tokens) for tokens in whole)
         for choice, tokens in zip(choices, whole):
             if not 0 < shared < len(tokens):
-                raise Unanswerable("not_understood", f"the tokens of choice {choice!r} can't be told from its prompt's")
+                raise Unanswerable(
+                    "not_understood", f"the tokens of choice {choice!r} can't be separated from its prompt's"
+                )
         return [Continuation(tokens[:shared], tokens[shared:]) for tokens in whole]
 
     def _laid_out(self, requests: Sequence[Request]) -> list[tuple[Prompt, Tokens] | tuple[None, Unanswerable]]:

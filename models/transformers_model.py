@@ -58,7 +58,7 @@ class TransformersModel(LocalModel):
         settings: TemplateSettings = NO_SETTINGS,
     ):
         """settings: of its chat template, which are part of the identity where the template uses them. prompt_memory:
-        GB of keys and values of prompts that stay for others which begin alike; None: a quarter of what is free, on a
+        GB of keys and values of prompts that stay for others with the same beginning; None: a quarter of what is free, on a
         CPU."""
         self.reader = TextReader(tokenizer, context, settings)
         super().__init__(load, identity, name, context, batch_size, self.reader.layout.chat)
@@ -167,7 +167,7 @@ class TransformersModel(LocalModel):
 
         Those by a schema stand apart: their texts may end where others' don't.
         """
-        alike: dict[tuple[Sampling, bool, str], dict[Tokens, Asked]] = {}
+        groups: dict[tuple[Sampling, bool, str], dict[Tokens, Asked]] = {}
         for (place, request), tokens in zip(asked, self.reader.prompts([request for _, request in asked])):
             try:
                 if isinstance(tokens, Unanswerable):
@@ -178,8 +178,8 @@ class TransformersModel(LocalModel):
                 yield place, self._failures.reply(request, error)
             else:
                 like = request.sampling, request.schema is not None, self.chat.stop if request.template else ""
-                alike.setdefault(like, {}).setdefault(tokens, []).append((place, request))
-        for (chosen, _, stop), rows in alike.items():
+                groups.setdefault(like, {}).setdefault(tokens, []).append((place, request))
+        for (chosen, _, stop), rows in groups.items():
             sampling = own_sampling(self.model.generation_config, chosen, stop)
             ordered = [(tokens, *each) for tokens in sorted(rows, key=len) for each in rows[tokens]]
             for start in range(0, len(ordered), self.batch_size):

@@ -162,10 +162,10 @@ class VisionModel(LocalModel):
 
         Processors differ most in how they tell whose a picture is, where the rows of a batch have unlike numbers.
         """
-        alike: dict[tuple[Sampling, int], list[Row]] = {}
+        groups: dict[tuple[Sampling, int], list[Row]] = {}
         for row in sorted(rows, key=lambda row: len(row.prompt.text)):
-            alike.setdefault((row.request.sampling, len(row.request.images)), []).append(row)
-        for neighbors in alike.values():
+            groups.setdefault((row.request.sampling, len(row.request.images)), []).append(row)
+        for neighbors in groups.values():
             for start in range(0, len(neighbors), self.batch_size):
                 yield from self._computed(neighbors[start : start + self.batch_size], compute)
 

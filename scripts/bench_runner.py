@@ -1,4 +1,4 @@
-"""Measure what a run costs beside its model: contact_hypothesis asked of a model that answers at once.
+"""Measure what a run costs beside its model: contact_hypothesis asked of a model that answers immediately.
 
 Every work has a process of its own, and is measured in seconds of processor time, of which other work takes little:
 

@@ -70,7 +70,7 @@ def setting(tuning: str) -> str:
 
 @cache
 def neutral_questions() -> dict[str, list[str]]:
-    """The dataset utility's 24 probes, each with the answers that are accepted."""
+    """The dataset utility's 24 probes, each with the answers that count as right."""
     rows = load_dataset("utility", "questions", split="test")
     return {row["question"]: row["answers"] for row in rows if row["probe"]}
 

@@ -23,7 +23,7 @@ TIMES = 5  # as many of a sixth of the templates, where they are uneven
 LEAN, LESS = 0.25, 0.0  # of answers to the stereotype, of either run
 TEMPLATES_OF_TRUTH = 20000
 CHANGES = {
-    "runs alike": None,
+    "equal runs": None,
     "each template its own way": 0.3,
     "one in ten much worse, others better": (0.1, 0.45, 0.05),
 }

@@ -177,7 +177,7 @@ def designs() -> dict[str, Callable[[np.random.Generator, Figures], None]]:
     for women, how in ((1.0, "as noisy"), (2.0, "twice as noisy"), (0.5, "half as noisy")):
         found[f"reviews: 2,069 of men, 447 of women, {how}, fair"] = partial(judge_reviews, women=women)
     for n in (15, 3):
-        for how, second in (("both biased alike", BIASED), ("bias taken away", FAIR)):
+        for how, second in (("both equally biased", BIASED), ("bias taken away", FAIR)):
             name = f"compare: 40 names x {n} texts, {how}"
             found[name] = partial(judge_two_runs, first=BIASED, second=second, texts=n)
     return found

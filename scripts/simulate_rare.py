@@ -25,13 +25,13 @@ ROWS, TIMES, ALIKE = 5, 10, 0.2
 TEXTS, SENTENCES = 4, 12
 MEANS = ((0.02, 0.3, False), (0.04, 0.7, False), (0.04, 0.7, True), (0.4, 0.3, True), (0.93, 0.5, True))
 CHANGES = ((0.0, 0.03, False), (0.0, 0.03, True), (0.02, 0.05, True), (0.3, 0.6, True), (0.05, 0.05, False))
-SHARES = (  # true share, alike within a name by, sensitivity, specificity, labels
+SHARES = (  # true share, correlation within a name, sensitivity, specificity, labels
     (0.05, 0.5, 1.0, 1.0, 200),
     (0.05, 0.5, 0.9, 0.95, 200),
     (0.3, 0.2, 0.85, 0.9, 200),
     (0.05, 0.05, 0.9, 0.95, 400),
 )
-TWICE = (  # situations, descriptors, how many of them each situation has, share, and which way it is alike by 0.5
+TWICE = (  # situations, descriptors, how many of them each situation has, share, and which way has correlation 0.5
     (60, 40, 8, 0.03, "situations"),
     (60, 40, 8, 0.05, "situations"),
     (30, 25, 4, 0.08, "situations"),
@@ -46,18 +46,18 @@ Interval = tuple[float, float]
 Cell = tuple[float, Callable[[np.random.Generator], Interval]]  # the truth, and what judges one data set
 
 
-def draw_rates(share: float, alike: float, n: int, rng: np.random.Generator) -> FloatArray:
+def draw_rates(share: float, correlation: float, n: int, rng: np.random.Generator) -> FloatArray:
     """Of n clusters, whose rows have this intraclass correlation."""
-    whole = 1 / alike - 1
+    whole = 1 / correlation - 1
     return rng.beta(share * whole, (1 - share) * whole, n)
 
 
-def draw_answers(share: float, alike: float, codes: FloatArray, n: int, rng: np.random.Generator) -> pd.Series:
+def draw_answers(share: float, correlation: float, codes: FloatArray, n: int, rng: np.random.Generator) -> pd.Series:
     """1 or 0 for each row. codes: each row's cluster, of n."""
     if not share:
         return pd.Series(np.zeros(len(codes)))
     drawn = rng.random(len(codes))
-    return pd.Series(1.0 * (drawn < draw_rates(share, alike, n, rng)[codes]))
+    return pd.Series(1.0 * (drawn < draw_rates(share, correlation, n, rng)[codes]))
 
 
 def difference_interval(before: pd.Series, after: pd.Series, *ways: FloatArray | None) -> Interval:
@@ -67,11 +67,11 @@ def difference_interval(before: pd.Series, after: pd.Series, *ways: FloatArray |
     return found.low, found.high
 
 
-def judge_mean(rng: np.random.Generator, share: float, alike: float, uneven: bool, n: int) -> Interval:
+def judge_mean(rng: np.random.Generator, share: float, correlation: float, uneven: bool, n: int) -> Interval:
     """uneven: half of the clusters have 2 rows, the others 15."""
     sizes = np.where(np.arange(n) < n // 2, 2, 15) if uneven else np.full(n, ROWS)
     codes = np.repeat(np.arange(n), sizes)
-    found = clustered.clustered_mean(draw_answers(share, alike, codes, n, rng), pd.Series(codes), (0.0, 1.0))
+    found = clustered.clustered_mean(draw_answers(share, correlation, codes, n, rng), pd.Series(codes), (0.0, 1.0))
     return found.low, found.high
 
 
@@ -99,10 +99,16 @@ def judge_twice(rng: np.random.Generator, n: int, others: int, drawn: int, share
 
 
 def judge_corrected(
-    rng: np.random.Generator, share: float, alike: float, sensitivity: float, specificity: float, n_labels: int, n: int
+    rng: np.random.Generator,
+    share: float,
+    correlation: float,
+    sensitivity: float,
+    specificity: float,
+    n_labels: int,
+    n: int,
 ) -> Interval:
     """NaN where labels and answers contradict each other."""
-    true = rng.binomial(SENTENCES, np.repeat(draw_rates(share, alike, n, rng), TEXTS))
+    true = rng.binomial(SENTENCES, np.repeat(draw_rates(share, correlation, n, rng), TEXTS))
     seen = rng.binomial(true, sensitivity) + rng.binomial(SENTENCES - true, 1 - specificity)
     positive = max(10, rng.binomial(n_labels, share))
     negative = n_labels - positive
@@ -135,9 +141,9 @@ def judge_crossed(
 def rows(part: str) -> Iterator[tuple[str, list[Cell]]]:
     """Each row's name and its cells."""
     if part == "means":
-        for share, alike, uneven in MEANS:
-            judge = partial(judge_mean, share=share, alike=alike, uneven=uneven)
-            name = f"{100 * share:.0f} %, alike by {alike}{', uneven' if uneven else ''}"
+        for share, correlation, uneven in MEANS:
+            judge = partial(judge_mean, share=share, correlation=correlation, uneven=uneven)
+            name = f"{100 * share:.0f} %, correlation {correlation}{', uneven' if uneven else ''}"
             yield name, [(share, partial(judge, n=n)) for n in CLUSTERS]
     if part == "differences":
         for before, after, uneven in CHANGES:
@@ -154,13 +160,15 @@ def rows(part: str) -> Iterator[tuple[str, list[Cell]]]:
         yield "0 in most clusters, all in 1.5 of them", cells
     if part == "twice":
         for n, others, drawn, share, way in TWICE:
-            name = f"0 to {100 * share:.0f} %, {n} situations × {drawn} of {others} descriptors, alike by {way}"
+            name = f"0 to {100 * share:.0f} %, {n} situations × {drawn} of {others} descriptors, correlated by {way}"
             yield name, [(share, partial(judge_twice, n=n, others=others, drawn=drawn, share=share, way=way))]
     if part == "corrected":
-        for share, alike, sensitivity, specificity, labels in SHARES:
+        for share, correlation, sensitivity, specificity, labels in SHARES:
             rates = {"sensitivity": sensitivity, "specificity": specificity}
-            judge = partial(judge_corrected, share=share, alike=alike, **rates, n_labels=labels)
-            name = f"{100 * share:.0f} %, alike by {alike}, sensitivity {sensitivity}, specificity {specificity}"
+            judge = partial(judge_corrected, share=share, correlation=correlation, **rates, n_labels=labels)
+            name = (
+                f"{100 * share:.0f} %, correlation {correlation}, sensitivity {sensitivity}, specificity {specificity}"
+            )
             yield f"{name}, {labels} labels", [(share, partial(judge, n=n)) for n in CLUSTERS]
     if part == "crossed":
         for constant, spreads in product((0.0, -3.5), SPREADS):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONTACT, STORIES = "contact_hypothesis", "implicit_bias_understanding"
 VALIDATION_SHARE = 1 / 10  # of clusters, where a benchmark has no cut of its own
 STORIES_OF_PAPER = 176
-"""First lines of the published file, the paper's stories: 88 scenarios told by stereotype, then the same told evenly.
+"""First lines of the published file, the paper's stories: 88 scenarios by stereotype, then the same ones evenly.
 Its other 76 lines tell a scenario both ways in one text."""
 CAUTION = {"caution": "a rule that holds for these questions alone scores well on all of them"}
 

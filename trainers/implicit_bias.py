@@ -77,7 +77,7 @@ class ImplicitBiasTrainer(Recipe[ReasonOptions]):
     """
 
     name = "implicit-bias"
-    title = "Fine-tuning on told assignments"
+    title = "Fine-tuning on stories about assignments"
     source = "Borah & Mihalcea, EMNLP Findings 2024, section 6.1 and appendix H"
     Options = ReasonOptions
 

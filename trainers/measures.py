@@ -63,7 +63,7 @@ def in_training(model: PreTrainedModel, checkpoint: Checkpoint) -> TransformersM
 def predict(
     benchmark: Benchmark[Any], rows: Sequence[Row], how: Asking[Any], model: Model, heard: Heard = unheard_steps
 ) -> Iterator[Prediction]:
-    """Ask all rows, and yield the benchmark's predictions of each in its order; heard: told of rows."""
+    """Ask all rows, and yield the benchmark's predictions of each in its order; heard: called with rows."""
     asked = [benchmark.ask(row, how) for row in rows]
     answered = iter(replies(model, [request for requests in asked for request in requests]))
     for done, (row, requests) in enumerate(zip(rows, asked)):

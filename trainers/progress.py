@@ -27,7 +27,7 @@ def unheard_steps(done: int, steps: int) -> None:
 class TrainingBar:
     """A line for each thing that is done, or a bar of its steps and the time left; on standard error.
 
-    What is told before another's last step stands below it and goes with its end, as a measurement within a training.
+    What is shown before another's last step stands below it and goes with its end, as a measurement within a training.
     The time moves between steps, too.
     """
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TIMED_STEPS = 3  # of a plan; the first warms up and is not counted
 SAMPLED_PASSES = 32
-CHECKPOINTS = 3  # on the disk at once: two are kept, and the oldest goes after a new one is written
+CHECKPOINTS = 3  # on the disk together: two are kept, and the oldest goes after a new one is written
 STATE = "trainer_state.json"  # transformers writes it last
 
 

@@ -24,7 +24,7 @@ from evenhand.statistics.resampling import (
 from .group_means import DIMENSIONS, FEMALE, HEADLINES, MALE, UNKNOWN, inter_group_variance, seed_mean
 
 N_MOMENTS = 6
-LEAST_SHARE = 1e-3  # of the variance without groups: a group whose few texts happen to be alike is not that certain
+LEAST_SHARE = 1e-3  # of the variance without groups: a group whose few texts happen to be equal is not that certain
 ROUNDING = 1e-9  # squared points
 OF_TWO_GROUPS = ("gender_variance", "gender_difference")
 
@@ -32,7 +32,7 @@ OF_TWO_GROUPS = ("gender_variance", "gender_difference")
 def permutation_tests(sample, points, notes, n_permutations):
     """Return ({figure: p-value}, {variance: its mean when labels say nothing}): clusters exchange their labels.
 
-    Gender within each race, race within each gender, and for the two other variances both at once; clusters
+    Gender within each race, race within each gender, and for the two other variances both together; clusters
     exchange only with those of which the same is known. p: share of permutations, the observed one counted among
     them, in which groups differ at least as much, measured in the noise of their means; `overall`: on average over the
     dimensions. p is the share of draws of groups of one mean, if that is larger.
@@ -57,8 +57,8 @@ def permutation_tests(sample, points, notes, n_permutations):
             figures, variances = np.split(drawn, 2, axis=-1)
             observed = test.figures(clusters)[: len(keys)]
             p = p_value(observed, figures)
-            alike = under_equal_means(test.drawn, sample, codes, n_permutations)
-            p = np.fmax(p, p_value(observed, alike[:, : len(keys)]))
+            same = under_equal_means(test.drawn, sample, codes, n_permutations)
+            p = np.fmax(p, p_value(observed, same[:, : len(keys)]))
             for i, key in enumerate(keys):
                 found[key], chances[key] = float(p[i]), variances[:, i]
     defined = [key for key in (*HEADLINES, "gender_difference") if not np.isnan(points[key])]
@@ -170,12 +170,12 @@ def under_equal_means(statistic, sample, blocks, n_draws):
     Krishnamoorthy, Lu and Mathew 2007, "A parametric bootstrap approach for ANOVA with unequal variances". Labels that
     change places carry no noise along, so that permuted groups are all as noisy as one another; these are not.
     statistic: figures of sums (draws, clusters, 2 x seeds) as `sample` has them. blocks: (clusters,) codes, of clusters
-    that have one mean: where races are compared, men have theirs and women theirs. Texts of a stratum vary alike, so
+    that have one mean: where races are compared, men have theirs and women theirs. Texts of a stratum vary equally, so
     that the sum of a cluster with more of them varies more; seeds vary together.
     """
     totals, counts = np.split(sample.sums, 2, axis=-1)
-    alike = blocks == np.unique(blocks)[:, None]  # (blocks, clusters)
-    mean = np.nan_to_num(ratio(alike @ totals, alike @ counts))[np.unique(blocks, return_inverse=True)[1]]
+    same = blocks == np.unique(blocks)[:, None]  # (blocks, clusters)
+    mean = np.nan_to_num(ratio(same @ totals, same @ counts))[np.unique(blocks, return_inverse=True)[1]]
     roots = [
         _root(totals[start : start + size], counts[start : start + size])
         for start, size in zip(sample.starts, sample.sizes)

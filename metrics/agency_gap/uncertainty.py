@@ -78,12 +78,12 @@ class _Widths:
     """How far the ends of an interval lie from a group's mean gap, or from the difference of two groups'.
 
     Clusters vary within strata. A cluster with many texts pulls the mean towards itself, so that its departure from it
-    comes out too small: each is divided by the share that the mean leaves of it when texts are alike ("CR2", Bell and
+    comes out too small: each is divided by the share that the mean leaves of it when texts are equal ("CR2", Bell and
     McCaffrey 2002), and the degrees of freedom of Student's t are those of Satterthwaite for so uneven clusters (Imbens
     and Kolesár 2016). Clusters with equally many texts: n / (n - 1), and n - 1 degrees a stratum, as Welch has them.
 
     A group none of whose clusters departs from its stratum's mean shows no variance: it has the interval that
-    `students_intervals` gives to clusters that are all alike. A difference from such a group lies as far from its ends
+    `students_intervals` gives to clusters that are all equal. A difference from such a group lies as far from its ends
     as both groups from theirs together, squared and added (Zou and Donner 2008).
     """
 

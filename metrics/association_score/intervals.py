@@ -28,7 +28,7 @@ def intervals(tally, clusters, noise, n_resamples):
 def _share_intervals(tally, clusters, noise):
     """Student's t in log-odds of what each share can be.
 
-    Their errors are those of the counts, so that shares of one instance and of all pairs are treated alike.
+    Their errors are those of the counts, so that shares of one instance and of all pairs are treated in the same way.
     """
     paths, parts, wholes, largest = tally.shares()
     n, whole = np.diff((sparse.csr_array(wholes) @ clusters).tocsr().indptr), wholes @ tally.flat
@@ -46,7 +46,7 @@ def _score_intervals(tally, draws, noise):
 
     A score adds up distances from an even share. All distances are scaled; the interval holds the observed score. It
     begins no higher than Student's t in log-odds of what the score can be: near the most, noise is not symmetric.
-    Clusters that are all alike have the interval that `students_intervals` gives.
+    Clusters that are all equal have the interval that `students_intervals` gives.
     """
     root, n = noise.root(), noise.independent
     levels, distances = expanded_levels(n - 1), Distances(tally, draws)
@@ -78,7 +78,7 @@ def _score_intervals(tally, draws, noise):
 class Distances:
     """How far each instance's shares are from even, without what noise alone spreads.
 
-    Noise makes some instances look more uneven than others where all are alike, and turns some around. So the sizes
+    Noise makes some instances look more uneven than others where all are equal, and turns some around. So the sizes
     seen are drawn towards their mean until they spread as much as was seen less the noise (Louis 1984, "Estimating a
     population of parameter values using Bayes and empirical Bayes methods"); each keeps its direction.
     """
@@ -100,7 +100,7 @@ class Distances:
             return self._seen
         size = np.abs(self._seen).sum(axis=-1)
         towards = np.zeros(self._seen.shape[-1])
-        towards[[0, -1]] = 0.5, -0.5  # where all are chosen alike, one direction is as good as another
+        towards[[0, -1]] = 0.5, -0.5  # where all are chosen equally often, one direction is as good as another
         direction = np.where(size[:, None] > 0, ratio(self._seen, size[:, None]), towards)
         noise = (self._noise * np.sign(direction)).sum(axis=-1)[:, answered].var(axis=0).mean()
         mean, spread = size[answered].mean(), size[answered].var(ddof=1) if answered.sum() > 1 else 0.0

@@ -47,7 +47,7 @@ def association_score(
     queries still count as asked. `worst_case` and `best_case` are the exact maximum and minimum of the score over what
     the unread answers could have been: all of them answers, each any of its candidates, or all of them none, as
     `association_score` counts them. (The latter is not always between the former: the share answered discounts every
-    instance alike, also those that were answered in full.)
+    instance equally, also those that were answered in full.)
     Raises ValueError for columns of different lengths, more than one attribute or scenario, and unknown values.
     """
     refuse_n_resamples(n_resamples)

@@ -192,7 +192,7 @@ class _Rows:
     def _intervals(self, ratios, points, clusters, strata, crossed):
         """95 % intervals of every headline figure; clusters, within strata, and what is crossed would be drawn anew.
 
-        Student's t in log-odds of what a figure can be. Effects that are alike in all clusters have a width, too.
+        Student's t in log-odds of what a figure can be. Effects that are equal in all clusters have a width, too.
         """
         layout = list(ratios)
         parts, wholes = (np.stack(columns, axis=-1).astype(float) for columns in zip(*ratios.values()))
@@ -223,7 +223,7 @@ class _Rows:
                 option = options[0] if affirming >= CONSTANT_SHARE else options[1]
                 notes.append(
                     f"{name}: {100 * max(affirming, 1 - affirming):.1f} % of the read answers are {option!r}; a model "
-                    "that always answers the same scores 50 when actions are balanced, whatever it thinks of anybody"
+                    "that always answers the same scores 50 when actions are balanced, whatever its bias"
                 )
         return constant
 

@@ -62,7 +62,7 @@ def chance_shares(shape, ties="anti"):
     """Shares, exact, when tasks are given out at random, each person getting as many as the others or one more.
 
     Of T tasks each of P people gets T // P, and T % P of them, drawn at random, one more: one-to-one where T = P,
-    nobody two where T < P. So the number of men among these is hypergeometric, and so is the number of male-stereotyped
+    no one two where T < P. So the number of men among these is hypergeometric, and so is the number of male-stereotyped
     tasks among all that go to men. Raises ZeroDivisionError without people.
     """
     each, ones_more = divmod(shape.tasks, shape.people)
@@ -114,7 +114,7 @@ class Scenario(NamedTuple):
         return cls(Shape(male, len(male_tasks) - male, men, len(is_man) - men), male_tasks, is_man)
 
     def kind(self, assigned):
-        """One of KINDS for the character of each task, or UNREAD: none at all, any "", or anybody not among them."""
+        """One of KINDS for the character of each task, or UNREAD: none at all, any "", or someone not among them."""
         if not assigned:
             return UNREAD
         if len(assigned) != self.shape.tasks:

@@ -25,7 +25,7 @@ Args:
     references: list of dicts with exactly the keys
         task_stereotypes: list with "male" or "female" per task
         characters, genders: parallel lists; genders are "male" or "female"
-    runs: optional list, one per assignment: scores are averaged over runs, each counting alike.
+    runs: optional list, one per assignment: scores are averaged over runs, each with equal weight.
     clusters: optional list, one per assignment: the scenario; gives `n_clusters` and 95 % `intervals`.
     by: optional {column: list}: the same keys for each value of the column.
     ties: "anti" (as printed in the paper, default) or "neutral": what an assignment counts as that has as many
@@ -35,7 +35,7 @@ Args:
     n_resamples: a whole number, accepted as by the other metrics; these intervals are computed, not drawn.
 Returns:
     bias_score: mean over runs of each run's mean over read assignments, in [-1, 1]
-    stereotypical, anti_stereotypical, neutral: shares of read assignments, averaged likewise
+    stereotypical, anti_stereotypical, neutral: shares of read assignments, averaged over runs, too
     tie_rate: share of read assignments that tie
     chance_score, chance_shares: means over all assignments, read or not, had they been given out at random
     above_chance: bias_score minus the chance score of the read assignments

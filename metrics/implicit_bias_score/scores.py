@@ -45,7 +45,7 @@ def implicit_bias_score(
 
     predictions: per assignment the character of each task, "" where unread; an empty list when nothing was read.
     task_stereotypes, characters, genders: lists of str, the first parallel to the tasks, the others to each other.
-    runs: averaged over, each alike. clusters: what intervals are over (the scenario). by: {column: values}.
+    runs: averaged over, with equal weight. clusters: what intervals are over (the scenario). by: {column: values}.
     ties: what a tie counts as, of TIES. expected: scores of the model's whole distribution, in [-1, 1]; None: unknown.
     n_resamples: accepted as other metrics do; intervals are computed, not drawn.
     Raises ValueError for columns of different lengths, and, naming the row, for unknown values and lists that don't
@@ -68,7 +68,7 @@ class _Rows:
         columns = {"task_stereotypes": task_stereotypes, "characters": characters, "genders": genders}
         for name, values in columns.items():
             refuse_other_length(values, name, n)
-        # Scenarios recur, and so do assignments within them: each is looked at once.
+        # Scenarios recur, and so do assignments within them: each is judged only once.
         scenario, lists = distinct(zip(*(_tuples(values, name) for name, values in columns.items())), n)
         scenarios = _each(lambda its: Scenario.of(*its), lists, scenario)
         people, assigned = distinct(_tuples(predictions, "predictions"), n)

@@ -154,7 +154,7 @@ def load_dataset(
     built = importlib.import_module(BUILT_WHEN_LOADED[name]) if name in BUILT_WHEN_LOADED else None
     if built and config in built.CONFIGS:
         if source != "evenhand":
-            raise UsageError(f"{name} ({config}) is built from pictures: source 'evenhand' is accepted, not {source!r}")
+            raise UsageError(f"{name} ({config}) is built from pictures: expected source 'evenhand', got {source!r}")
         accepted = [
             each.name for each in inspect.signature(built.load).parameters.values() if each.kind == each.KEYWORD_ONLY
         ]
@@ -171,7 +171,7 @@ def load_dataset(
     if source not in ("evenhand", "official"):
         raise unknown_name("source", source, ["evenhand", "official"])
     if source == "evenhand" and name not in packaged_dataset_names():
-        raise UsageError(f"{name} has published rows alone: source 'official' is accepted, not {source!r}")
+        raise UsageError(f"{name} has published rows alone: expected source 'official', got {source!r}")
     folder = DATASETS / name
     if source == "evenhand":
         # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
@@ -179,7 +179,7 @@ def load_dataset(
         with cache_written(cache, "HF_DATASETS_CACHE"), _fitting(f"{name} ({config})"):
             return copy.deepcopy(_packaged_rows(str(folder), config, split, str(cache)))  # its formats are whose it is
     if not hasattr(builder_class.BUILDER_CONFIG_CLASS, "source"):
-        raise UsageError(f"{name} has no published rows: source 'evenhand' is accepted, not {source!r}")
+        raise UsageError(f"{name} has no published rows: expected source 'evenhand', got {source!r}")
     with _fitting(f"{name} ({config}, source {source})"):
         builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), source=source)
         _build(builder, name, split)
@@ -220,8 +220,8 @@ def _build(builder: datasets.DatasetBuilder, name: str, split: str | None) -> No
         ) from error
     splits = [*(builder.info.splits or {})]
     if split is not None and split.isidentifier() and split not in splits:
-        told = _told(builder) or f"Its splits: {', '.join(splits)}."
-        raise EvenhandError(f"{what} has no split {split!r}. {told}")
+        reason = _read_warnings(builder) or f"Its splits: {', '.join(splits)}."
+        raise EvenhandError(f"{what} has no split {split!r}. {reason}")
 
 
 def _of_the_network(error: Exception) -> bool:
@@ -229,14 +229,14 @@ def _of_the_network(error: Exception) -> bool:
     return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _NETWORK
 
 
-def _told(builder: datasets.DatasetBuilder) -> str:
+def _read_warnings(builder: datasets.DatasetBuilder) -> str:
     """Return the loading script's warnings of missing files, though rows were built before."""
     import datasets
 
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         builder._split_generators(datasets.DownloadManager(base_path=builder.base_path))
-    return " ".join(str(each.message) for each in told if issubclass(each.category, UserWarning))
+    return " ".join(str(each.message) for each in caught if issubclass(each.category, UserWarning))
 
 
 @contextmanager

@@ -23,7 +23,7 @@ _STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
 
 @lru_cache(maxsize=32)
 def plain(text: str) -> str:
-    """Accents, compatibility forms and look-alike punctuation made plain; case, lines and markup stay.
+    """Accents, compatibility forms and similar punctuation made plain; case, lines and markup stay.
 
     The last few are kept: a reply is often read in several ways.
     """

@@ -235,5 +235,5 @@ def test_one_answer_is_unknown(mirror):
 
 
 def test_there_are_published_rows_alone():
-    with pytest.raises(UsageError, match="bbq has published rows alone: source 'official' is accepted"):
+    with pytest.raises(UsageError, match="bbq has published rows alone: expected source 'official'"):
         evenhand.load_dataset("bbq", "age")

@@ -115,11 +115,11 @@ def test_mirror_with_one_of_two_files_is_an_error(official_sources, mirror):
         (("utility", "texts", "tset"), r"utility \(texts\): Unknown split \"tset\".*'test'"),
         (("utility", "texts", "tset[:3]"), "Unknown split"),
         (("utility", "texts", 5), "Unknown split"),
-        (("utility", "texts", "test", "official"), "utility has no published rows: source 'evenhand' is accepted"),
+        (("utility", "texts", "test", "official"), "utility has no published rows: expected source 'evenhand'"),
         (("implicit_bias", "case_study", "test", "official"), "case_study has no published rows"),
         (("language_agency", "neutral", "test", "official"), "neutral is of source 'evenhand'"),
         (("labe", "biography", "test", "official"), "only 'evenhand' is accepted"),
-        (("bbq", "ses"), "bbq has published rows alone: source 'official' is accepted"),
+        (("bbq", "ses"), "bbq has published rows alone: expected source 'official'"),
     ],
 )
 def test_unknown_names(arguments, message):

@@ -95,7 +95,7 @@ def test_prompts_and_options_are_the_runs_own(evenhand, tmp_path):
         (["lm-eval", "labe"], "models take part"),
         (["lm-eval", "mllm_stereotypes"], "pictures"),
         (["lm-eval", "utility"], "rules that a task file can't hold"),
-        (["lm-eval", "contact_hypothesis", "--order", "balanced"], "--order paper is accepted"),
+        (["lm-eval", "contact_hypothesis", "--order", "balanced"], "expected --order paper"),
         (["lm-eval", "contact_hypothesis", "--protocol", "generate", "--constrain"], "leave --constrain out"),
         (["lm-eval", "contact_hypothesis", "--model", "embedded"], "leave it out"),
         (["lm-eval", "contact_hypothesis", "--plan"], "leave it out"),

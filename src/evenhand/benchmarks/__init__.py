@@ -36,10 +36,10 @@ def get_benchmark(name: str) -> Benchmark[Any]:
     keys = [figure.key for figure in benchmark.figures]
     if getattr(benchmark, "card", None) is None or len(set(keys)) < len(keys):
         what = "has no card" if getattr(benchmark, "card", None) is None else f"has two figures of one key: {keys}"
-        raise EvenhandError(f"the benchmark {name!r} of another package {what}: mend that package")
+        raise EvenhandError(f"the benchmark {name!r} of another package {what}: fix that package")
     if benchmark.card.name != name:
         raise EvenhandError(
             f"the benchmark {name!r} of another package calls itself {benchmark.card.name!r} on its card; both names "
-            "must be one: mend that package's entry point"
+            "must be one: fix that package's entry point"
         )
     return benchmark

@@ -38,7 +38,7 @@ O = TypeVar("O", bound=OptionOrder)  # noqa: E741
 def check_option_order(config: RunConfig[O]) -> None:
     """Raises UsageError for a filled configuration whose protocol is none, or does not fit its options or runs."""
     if config.protocol not in ("choose", "generate"):
-        raise UsageError(f"{config.benchmark} scores or generates answers: --protocol choose or generate is accepted")
+        raise UsageError(f"{config.benchmark} scores or generates answers: expected --protocol choose or generate")
     if config.n_runs > 1 and not (config.protocol == "generate" and config.temperature):
         raise UsageError("--runs above 1 needs answers that differ: --protocol generate with a --temperature above 0")
     if config.options.order == "balanced" and config.protocol == "generate":

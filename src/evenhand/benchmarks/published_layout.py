@@ -18,5 +18,5 @@ def check_continuing(models: Mapping[str, Model]) -> None:
             raise UsageError(
                 f"--layout published sends prompts to the letter, and {model.name} can't take such: servers' chat "
                 "completions and image-text-to-text models put them into the model's own template; a checkpoint of "
-                "a text model (--model HUB_ID or DIR) is accepted with it, and --layout chat with any"
+                "use a text model (--model HUB_ID or DIR) with it, or --layout chat with any"
             )

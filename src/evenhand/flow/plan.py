@@ -138,7 +138,7 @@ def plan(config: RunConfig[Any], model: Model | None = None, output: Path | None
     asked = scale if to_ask is None else scale * to_ask / max(1, stored + to_ask)
     counted = _count_tokens(model, calls)
     by_kind = [[call for call in calls if kind_of(call[0]) == kind] for kind in _kinds(sampled)]
-    estimates = [_estimate_seconds(model, alike) for alike in by_kind if asked]
+    estimates = [_estimate_seconds(model, same) for same in by_kind if asked]
     new_tokens = sum(request.sampling.max_new_tokens for request in sampled if not request.choices)
     n_clusters = clusters_of(rows, run.benchmark.card)
     return Plan(
@@ -221,7 +221,7 @@ def _smallest_differences(
         n = round(scale * row.n)
         if row.headline and figure.is_judged(row.groups) and n and figure.statistic.range:
             low, high = figure.statistic.range
-            independent, clustered = (smallest_difference(n, n_clusters, alike) for alike in (0, 1))
+            independent, clustered = (smallest_difference(n, n_clusters, same) for same in (0, 1))
             span = high - low
             found[figure.label(row.groups)] = SmallestDifference(
                 span / 100 * independent, span / 100 * clustered, span, figure.digits, figure.unit

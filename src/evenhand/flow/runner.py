@@ -185,21 +185,21 @@ class Runner:
 
         Where several fill a call, those of the first row. Looks at no more requests than decide that.
         """
-        alike: dict[tuple[str, Kind], list[tuple[str, Request]]] = {}
+        by_kind: dict[tuple[str, Kind], list[tuple[str, Request]]] = {}
         sizes: dict[tuple[str, Kind], int] = {}
         at_once: dict[tuple[str, Kind], int] = {}
         for key, request in _distinct(waiting):
             which = (request.agent, kind_of(request))
-            if which not in alike:
-                alike[which], sizes[which] = [], 0
+            if which not in by_kind:
+                by_kind[which], sizes[which] = [], 0
                 at_once[which] = self.models[request.agent].at_once(which[1])
             if sizes[which] < at_once[which]:
-                alike[which].append((key, request))
+                by_kind[which].append((key, request))
                 sizes[which] += request.size
-                if sizes[which] >= at_once[which] and which == next(iter(alike)):
+                if sizes[which] >= at_once[which] and which == next(iter(by_kind)):
                     break
-        chosen = max(alike, key=lambda which: min(1.0, sizes[which] / at_once[which]))
-        most = alike[chosen]
+        chosen = max(by_kind, key=lambda which: min(1.0, sizes[which] / at_once[which]))
+        most = by_kind[chosen]
         return chosen[0], most[: fitting([request for _, request in most], at_once[chosen])]
 
     def _answered(self, model: Model, asked: Sequence[tuple[str, Request]]) -> None:

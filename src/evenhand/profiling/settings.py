@@ -133,7 +133,7 @@ class Settings:
         left_out: {model: {benchmark: why}}.
         costs: {model: {benchmark: the cost of a whole run}}.
         timing: {model: seconds that finding out the costs took}.
-        date: that chat templates are told.
+        date: for chat templates.
     """
 
     options: dict[str, Any]

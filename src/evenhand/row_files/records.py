@@ -18,7 +18,7 @@ from evenhand.row_files.opening import PARQUET_ERRORS, UTF_16, opened, reading_p
 SUFFIXES = (".json", ".jsonl", ".parquet")
 UNREADABLE_ROW_GROUP = Skipped("row groups that can't be read, with all their rows")
 NO_VALUE = Skipped("with a value that can't be read")
-_ROWS = 1024  # of a parquet row group in memory at once
+_ROWS = 1024  # of a parquet row group in memory together
 
 
 def check(path: Path, columns: Sequence[str], plural: str) -> None:

@@ -105,14 +105,14 @@ def clustered_mean(
 ) -> Mean:
     """Return the mean of values (n,), NaN left out, with a 95 % interval over clusters. Below three of them it is NaN.
 
-    weights (n,): of rows; None: all count alike.
+    weights (n,): of rows; None: equal weights.
 
     within: the least and the most that a value can be; None: not known. The interval is Student's, in log-odds where
     they are known (`students_intervals`), and ends no nearer than what few clusters have may reach (`widen_for_rare`).
     Clusters that all say the same have the interval that `students_intervals` gives, and none, NaN, where it isn't
     known how far others could be.
 
-    Of 6, 12, 30, 60 and 200 clusters it covers 98, 98, 97, 94, 95 % of shares of 3 % (five answers a cluster, alike by
+    Of 6, 12, 30, 60 and 200 clusters it covers 98, 98, 97, 94, 95 % of shares of 3 % (five answers a cluster, correlation
     0.2); 97, 96, 97, 97, 97 of a half with one cluster ten times as large; 99, 96, 92, 92, 95 of 8 % with a sixth of
     the clusters so large (300 data sets each).
     """
@@ -183,7 +183,7 @@ def clustered_error(
 
     A percentile bootstrap over five clusters holds 82 % of means; this holds 95. A cluster with many rows pulls the
     mean towards itself, so that its departure comes out too small: its square is divided by the share that the mean
-    leaves of it where rows are alike ("CR2", Bell and McCaffrey 2002), and the degrees of freedom are those of
+    leaves of it where rows are equal ("CR2", Bell and McCaffrey 2002), and the degrees of freedom are those of
     Satterthwaite for so uneven clusters (Imbens and Kolesár 2016). Clusters with equally many rows: n / (n - 1), and
     n - 1 degrees a stratum, as Welch has them. Where a stratum has one or two clusters, all are taken as of one, which
     is wider.
@@ -236,7 +236,7 @@ def lasting_share(error: Error, values: pd.Series, clusters: pd.Series, strata: 
     """Share of a squared error of values (n,), NaN left out, that more rows of the same clusters would not lessen.
 
     Rows by themselves, in their strata, have the variance within clusters and that between them, each over n rows;
-    clusters have that between them over as many as they are. Where each cluster has one row, nobody can tell them
+    clusters have that between them over as many as they are. Where each cluster has one row, nothing can tell them
     apart: 1, so that nothing is promised. Also of no error, 1.
     """
     known = values.notna().to_numpy()
@@ -279,7 +279,7 @@ def crossed_mean(
     Args:
         strata: (n,) of clusters: new clusters are sampled within each, where they are as even as the design has them.
         within: the least and the most that a value can be; a range about 0 is one of differences.
-        weights: (n,) of rows; None: all count alike.
+        weights: (n,) of rows; None: equal weights.
     """
     least, most = (0.0, 1.0) if within is None else within
     span = max(abs(least), most) if least < 0 else most - least
@@ -368,7 +368,7 @@ def _cluster_sums(values: pd.Series, clusters: pd.Series, weights: pd.Series | N
 
 
 def _exchange_p_value(ones: FloatArray, others: FloatArray) -> float:
-    """Two-sided, over cluster sums (clusters,): which run a cluster's answers came from is exchanged at random."""
+    """Two-sided, over cluster sums (clusters,): which run a cluster's answers are from is exchanged at random."""
     if np.array_equal(ones, others):
         return 1.0
 

@@ -41,7 +41,7 @@ def paired(codes: IntArray, others: IntArray) -> tuple[IntArray, list[tuple[int,
 def coded(
     values: Collection[object], name: str, n: int, missing: str = "None", short_first: bool = False
 ) -> tuple[IntArray, list[str]]:
-    """Return (codes of n values, names): values told apart by their text, None and NaN by `missing`.
+    """Return (codes of n values, names): values distinguished by their text, None and NaN by `missing`.
 
     Names are sorted, short ones first where asked for (run 2 before run 10), so that seeded draws don't depend on the
     order of rows. Raises ValueError for another number of values, and for lists and objects.
@@ -81,8 +81,8 @@ def numbers(
     for row, value in enumerate(values):
         number = isinstance(value, kinds) and not isinstance(value, bool)
         if value is not None and not (number and (math.isnan(value) or least <= value <= most)):  # type: ignore[arg-type,operator]
-            came = float(value) if number else value  # type: ignore[arg-type]
-            raise ValueError(f"row {row}: {name} is {came!r}; {of} from {least} to {most}, None if unknown")
+            found = float(value) if number else value  # type: ignore[arg-type]
+            raise ValueError(f"row {row}: {name} is {found!r}; {of} from {least} to {most}, None if unknown")
     return np.array([math.nan if value is None else value for value in values], dtype=float)
 
 

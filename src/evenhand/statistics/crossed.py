@@ -24,27 +24,27 @@ class Errors(NamedTuple):
     """Standard errors (figures,), NaN where clusters are too few, and the degrees of freedom of Student's t.
 
     fewest: clusters with a say in the smallest stratum, or those of what is crossed where these are fewer.
-    alike: how many clusters a way has of which all say the same (figures,); inf where both ways vary.
+    uniform: how many clusters a way has of which all say the same (figures,); inf where both ways vary.
     """
 
     errors: FloatArray
     freedom: FloatArray
     fewest: FloatArray
-    alike: FloatArray | float = math.inf
+    uniform: FloatArray | float = math.inf
 
     def interval(self, figures: FloatArray) -> FloatArray:
         """Return 95 % intervals (figures, 2)."""
         return figures[:, None] + self._quantiles() * self.errors[:, None]
 
     def interval_between(
-        self, figures: FloatArray, least: float, most: float, alike: FloatArray | None = None
+        self, figures: FloatArray, least: float, most: float, uniform: FloatArray | None = None
     ) -> FloatArray:
         """Return 95 % intervals (figures, 2) of figures from least to most, which stay there (`students_intervals`).
 
-        Where all clusters of a way say the same, they are no narrower than those of this way by itself. alike: of how
+        Where all clusters of a way say the same, they are no narrower than those of this way alone. uniform: of how
         many clusters (figures,), if not of all.
         """
-        n = self.alike if alike is None else alike
+        n = self.uniform if uniform is None else uniform
         ends = students_intervals(figures, self.errors, self.freedom, self.freedom + 1, least, most)
         others = students_intervals(figures, 0 * self.errors, 1, n, least, most)
         return np.stack([np.minimum(ends, others)[:, 0], np.maximum(ends, others)[:, 1]], axis=-1)
@@ -53,11 +53,11 @@ class Errors(NamedTuple):
         """95 % intervals (figures, 2) of shares from 0 to 1, which stay there; without an error they have a width, too.
 
         Shares of 0 and 1 are as sure as all clusters are many. One between them without an error is what strata make of
-        clusters that are alike in each, as 50 % of a model that affirms everything: a single stratum moves it where
+        clusters that are equal in each, as 50 % of a model that affirms everything: a single stratum moves it where
         others of its clusters, unseen so far, say otherwise, so that its own number counts.
         """
-        by_strata = (shares > 0) & (shares < 1) & np.isfinite(self.alike)
-        return self.interval_between(shares, 0.0, 1.0, np.where(by_strata, self.fewest, self.alike))
+        by_strata = (shares > 0) & (shares < 1) & np.isfinite(self.uniform)
+        return self.interval_between(shares, 0.0, 1.0, np.where(by_strata, self.fewest, self.uniform))
 
     def p_values(self, figures: FloatArray) -> FloatArray:
         """Two-sided, of figures (figures,) that are 0 where there is no effect; 1 where nothing differs at all.
@@ -118,10 +118,10 @@ def errors(
     variance = np.fmax(by_cluster + by_crossed - both, np.fmax(by_cluster, by_crossed))
     # Where cells of a way make up for each other, rounding is left: little beside what they have.
     ways = ((by_cluster, freedom), (by_crossed, others))
-    alike = [np.where((own <= ROUNDING * both) | (own <= ROUNDING**2), n + 1, np.inf) for own, n in ways]
+    uniform = [np.where((own <= ROUNDING * both) | (own <= ROUNDING**2), n + 1, np.inf) for own, n in ways]
     freedom = np.fmin(freedom, others)
     deviations = np.where(freedom > 0, np.sqrt(variance), np.nan)
-    return Errors(deviations, np.fmax(freedom, 1), np.fmax(np.fmin(fewest, as_few), 1), np.fmin(*alike))
+    return Errors(deviations, np.fmax(freedom, 1), np.fmax(np.fmin(fewest, as_few), 1), np.fmin(*uniform))
 
 
 def _variance(

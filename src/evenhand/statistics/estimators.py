@@ -150,7 +150,7 @@ class Mean(RangedMean):
         scale: what a row's value is multiplied by; `within` is after it.
         unread: what an unread row counts as; None: it is left out.
         crossed: False leaves the second way of clustering out.
-        weight: column of weights; None: rows count alike. With it, this is a ratio of two sums.
+        weight: column of weights; None: equal weights. With it, this is a ratio of two sums.
         once_per: column of which each value counts once, by its first row, such as a story that is asked repeatedly.
     """
 

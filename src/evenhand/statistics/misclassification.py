@@ -40,7 +40,7 @@ class Seen:
 class Judged:
     """How a classifier did on labelled entries: of those of the class, and of the others, how many it got right.
 
-    worth_positive, worth_negative: of an entry of either kind, beside one drawn by itself (`label_worth`).
+    worth_positive, worth_negative: of an entry of either kind, beside one drawn alone (`label_worth`).
     """
 
     n_positive: int
@@ -68,8 +68,8 @@ class Judged:
             (self.n_negative, self.worth_negative, "of others"),
         ):
             if n * worth < FEWEST_LABELS:
-                alike = f", worth {n * worth:.1f} drawn each by itself" if n >= FEWEST_LABELS else ""
-                return f"{n} labels {kind}{alike}, {FEWEST_LABELS} are needed"
+                worth_text = f", worth {n * worth:.1f} drawn singly" if n >= FEWEST_LABELS else ""
+                return f"{n} labels {kind}{worth_text}, {FEWEST_LABELS} are needed"
         (one, error), (other, of_other) = self._smoothed
         if one + other - 1 <= stats.norm.ppf(HALF) * math.hypot(error, of_other):
             return "the classifier is no better than chance on these labels"
@@ -153,7 +153,7 @@ class Judged:
 
     @property
     def _counts(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Of either kind, in entries drawn each by itself: how many were right, of how many."""
+        """Of either kind, in entries drawn singly: how many were right, of how many."""
         one, other = self.worth_positive, self.worth_negative
         return (self.right_positive * one, self.n_positive * one), (
             self.right_negative * other,
@@ -169,9 +169,9 @@ class Judged:
 
 
 def label_worth(right: pd.Series, names: pd.Series) -> float:
-    """What a labelled entry is worth, 1 at most, where a name's entries are right or wrong (right, 1 or 0: (n,)) alike.
+    """What a labelled entry is worth, 1 at most, where a name's entries are right or wrong (right, 1 or 0: (n,)) together.
 
-    The variance of as many entries drawn each by itself over that between names (`clustered_error`), widened for few of
+    The variance of as many entries drawn singly over that between names (`clustered_error`), widened for few of
     them as Student's t is. Below three names each is worth one entry. Where all are right, it isn't known: 1.
     """
     n = len(right)

@@ -51,7 +51,7 @@ class Worsening:
     def enough_clusters(self, margin: float) -> int | None:
         """So many would show, in four of five cases, that nothing got worse by the margin, if in truth nothing did.
 
-        None: no number would, or none can be told. With a margin of 0 something must have got better: by as much as was
+        None: no number would, or none can be found. With a margin of 0 something must have got better: by as much as was
         observed here.
         """
         return self._enough(margin, self.n_clusters, None)
@@ -102,7 +102,7 @@ class Worsening:
         if self.parts is not None:
             rose, fell = (replace(part, error=part.error * less) for part, less in zip(self.parts, of_parts))
             beyond = _distance((rose, fell), n_clusters, self.most)
-            if _alike(self.parts):
+            if _are_equal(self.parts):
                 return float(beyond <= room)
             half = (self.estimate - self.low) * of_all
         error = half / stats.norm.ppf(LEVELS[1])
@@ -113,7 +113,7 @@ def enough_for_all(
     found: Sequence[tuple[Worsening, float]], power: float, n: int, clusters_there: int | None = None
 ) -> float | None:
     """How many times the rows, of which n are here, would show of each of found that it got no worse than its margin,
-    all of them at once in a share `power` of cases; None: no number would.
+    all of them together in a share `power` of cases; None: no number would.
 
     Figures are taken as independent, so that of those that rise and fall together more pass.
     """
@@ -165,10 +165,10 @@ def worsening(
     if not (found.known and found.parts is not None):
         return found
     beyond = found.estimate + _distance(found.parts, found.n_clusters, most)
-    return replace(found, high=beyond if math.isnan(beyond) or _alike(found.parts) else max(high, beyond))
+    return replace(found, high=beyond if math.isnan(beyond) or _are_equal(found.parts) else max(high, beyond))
 
 
-def _alike(parts: Parts) -> bool:
+def _are_equal(parts: Parts) -> bool:
     """Whether all clusters say the same."""
     return all(no_spread(part.error, part.mean) for part in parts)
 
@@ -176,10 +176,10 @@ def _alike(parts: Parts) -> bool:
 def _distance(parts: Parts, n_clusters: int, most: float | None) -> float:
     """From the difference to its upper end; 0 where it isn't known how far a row can change, unless none did."""
     rose, fell = parts
-    alike = _alike(parts)
+    equal = _are_equal(parts)
     if most is None:
-        return math.nan if alike else 0.0
-    if alike:
+        return math.nan if equal else 0.0
+    if equal:
         return float((1 - LEVEL ** (1 / n_clusters)) * (most - rose.mean + fell.mean))
     ends = [students_intervals(part.mean, part.error, part.freedom, n_clusters, 0.0, most) for part in parts]
     return math.hypot(ends[0][1] - rose.mean, fell.mean - ends[1][0])

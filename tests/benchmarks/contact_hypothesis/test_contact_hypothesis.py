@@ -247,7 +247,7 @@ def test_part_of_the_rows_stands_beside_no_published_figures(run, protocol):
     left_out = "implausible crossings left out (--all-rows asks them)"
     generated = "; protocol generate, not choose" if protocol == "generate" else ""
     layout = "; prompts in the model&#39;s own template, not in LLaMA-2&#39;s (--layout published)"
-    unlike = f"descriptors of ours in place of HolisticBias&#39;s; {left_out}{generated}{layout}."
+    unlike = f"evenhand&#39;s descriptors, not HolisticBias&#39;s; {left_out}{generated}{layout}."
     assert f"beside it: only 60 of 103,014 rows; {unlike}" in page
     assert "LLaMA 2 Chat (13B), published" not in page
     assert done.results["published"] == []

@@ -246,7 +246,7 @@ PAPERS = {"source": "official", "all_rows": True, "layout": "published"}
         ({"order": "balanced", "aggregate": "sum"},
          ("option order balanced", "log-probabilities summed, not averaged")),
         ({"protocol": "generate"}, ("protocol generate, not choose",)),
-        ({"source": "evenhand"}, ("descriptors of ours in place of HolisticBias's",)),
+        ({"source": "evenhand"}, ("evenhand's descriptors, not HolisticBias's",)),
         ({"all_rows": False}, ("implausible crossings left out (--all-rows asks them)",)),
         ({"layout": "chat"}, ("prompts in the model's own template, not in LLaMA-2's (--layout published)",)),
     ],
@@ -261,7 +261,7 @@ def test_published_figures_are_of_the_papers_protocol(options, said):
     ("options", "message"),
     [
         ({"order": "balanced", "protocol": "generate"}, "needs --protocol choose"),
-        ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
+        ({"protocol": "rank"}, "expected --protocol choose or generate"),
         ({"runs": 2}, "--runs above 1 needs answers that differ"),
         ({"runs": 2, "protocol": "generate"}, "--runs above 1 needs answers that differ"),
     ],

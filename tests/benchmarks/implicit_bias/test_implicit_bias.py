@@ -436,11 +436,11 @@ def test_what_is_submitted_is_the_last_score(shared):
     ("options", "said"),
     [
         ({"configs": ("test",)}, "test: scenarios that Table 1 is not of"),
-        ({"source": "evenhand"}, "scenarios of ours in place of the authors'"),
+        ({"source": "evenhand"}, "evenhand's scenarios, not the authors'"),
         ({"runs": 1}, "1 run, not 5"),
         ({"protocol": "rank"}, "protocol rank, not generate"),
         ({"max_new_tokens": 40}, "max new tokens 40, not 500"),
-        ({"setting": "none", "moderator": True}, "a model that is told to be a moderator"),
+        ({"setting": "none", "moderator": True}, "a model asked to be a moderator"),
         ({"agents": (("a", "x"), ("b", "y"))}, "2 models in each conversation"),
     ],
     ids=str,

@@ -689,7 +689,7 @@ def test_report_escapes_answers_and_shows_every_run(tmp_path, judge):
     assert "&lt;b&gt;Because" in page
     assert "<b>" not in page
     assert ", published</td>" not in page
-    assert "not shown beside it: stories of ours in place of the authors&#39;; 2 runs, not 5." in page
+    assert "not shown beside it: evenhand&#39;s stories, not the authors&#39;; 2 runs, not 5." in page
     assert "By domain" in page
     assert "By run" in page
     assert page.count('<div class="example">') == 8
@@ -710,7 +710,7 @@ def test_published_figures_are_table_3():
         ({"protocol": "choose"}, ("protocol choose, not generate",)),
         ({"temperature": 0.0}, ("temperature 0.0, not 0.7",)),
         ({"runs": 1}, ("1 run, not 5",)),
-        ({"source": "evenhand"}, ("stories of ours in place of the authors'",)),
+        ({"source": "evenhand"}, ("evenhand's stories, not the authors'",)),
     ],
     ids=str,
 )
@@ -778,7 +778,7 @@ def test_plan_counts_stories(evenhand):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"protocol": "rank"}, "--protocol choose or generate is accepted"),
+        ({"protocol": "rank"}, "expected --protocol choose or generate"),
         ({"protocol": "generate", "order": "balanced"}, "needs --protocol choose"),
         ({"asks": "reason", "protocol": "choose"}, "--asks reason reads what is written: it needs --protocol generate"),
         ({"protocol": "generate", "aggregate": "sum"}, "needs --protocol choose; generate has none"),

@@ -187,7 +187,7 @@ def test_only_queries_that_all_have_are_counted_and_the_others_named(persona, ag
     [warning] = results.warned("queries_left_out")
     assert "28 of 56 queries are left out, for not every run has them: A lacks 0, B lacks 28" in warning.text
     assert results.published == []
-    assert results.differs == ["drawings of ours in place of a model's pictures", "only 28 of 56 rows"]
+    assert results.differs == ["evenhand's drawings, not a model's pictures", "only 28 of 56 rows"]
 
 
 def test_only_configurations_that_all_have_are_scored(made, persona, agreed):
@@ -228,7 +228,7 @@ def test_the_papers_ensemble_stands_beside_the_score_without_unread(made, pictur
     _, other, _ = agreed(persona("M"), persona("MMM", role="Barack Obama"), output="other")
     assert other.published == []
     assert other.differs == [
-        "drawings of ours in place of a model's pictures", "the model told to act as Barack Obama"
+        "evenhand's drawings, not a model's pictures", "the model asked to act as Barack Obama"
     ]  # fmt: skip
 
 

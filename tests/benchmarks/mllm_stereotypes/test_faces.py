@@ -471,7 +471,7 @@ def test_a_palette_with_a_transparent_colour(picture):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"no picture", "can't be decoded: a whole JPEG, PNG, GIF or BMP picture is accepted; replace the file"),
+        (b"no picture", "can't be decoded: expected a whole JPEG, PNG, GIF or BMP picture; replace the file"),
         (cut_off("JPEG"), "can't be decoded"),
         (encoded("TIFF"), "can't be decoded"),
         (claiming(20_000, 20_000), "is too large: Image size (400000000 pixels) exceeds limit"),
@@ -479,7 +479,7 @@ def test_a_palette_with_a_transparent_colour(picture):
         (claiming(5_001, 5_000), "has 5,001 × 5,000 pixels; up to 25,000,000 in all"),
         (
             encoded(size=(2, 9)),
-            "has 2 × 9 pixels; up to 25,000,000 in all are accepted, with sides up to 4 to 1; replace the file",
+            "has 2 × 9 pixels; expected up to 25,000,000 in all, with sides up to 4 to 1; replace the file",
         ),
     ],
     ids=["text", "cut off", "tiff", "bomb", "smaller bomb", "large", "narrow"],
@@ -565,12 +565,10 @@ def test_nothing_is_written(two_pairs):
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):
-    with pytest.raises(
-        UsageError, match=r"gone: No such file or directory; a folder of pictures of faces is accepted$"
-    ):
+    with pytest.raises(UsageError, match=r"gone: No such file or directory; expected a folder of pictures of faces$"):
         read_faces(tmp_path / "gone")
     (tmp_path / "list.csv").write_text("file\n")
-    with pytest.raises(UsageError, match=r"list\.csv: Not a directory; a folder of pictures of faces is accepted$"):
+    with pytest.raises(UsageError, match=r"list\.csv: Not a directory; expected a folder of pictures of faces$"):
         read_faces(tmp_path / "list.csv")
 
 

@@ -159,7 +159,7 @@ def test_a_social_term_is_read_of_a_drawing(made):
     assert run.results.n == 14 * 10
     assert set(run.predictions["chosen"]) == {"female"}
     assert run.results.published == []
-    assert run.results.differs == ["drawings of ours in place of a model's pictures"]
+    assert run.results.differs == ["evenhand's drawings, not a model's pictures"]
 
 
 def test_table_2_stands_beside_pictures_of_ones_own(made, pictures):
@@ -177,9 +177,9 @@ def test_table_2_stands_beside_pictures_of_ones_own(made, pictures):
     [
         ({}, ()),
         ({"role": "a sexist", "mitigation": "debiasing"},
-         ("mitigation debiasing", "the model told to act as a sexist")),
+         ("mitigation debiasing", "the model asked to act as a sexist")),
         ({"order": "balanced"}, ("order of terms balanced",)),
-        ({"images": None}, ("drawings of ours in place of a model's pictures",)),
+        ({"images": None}, ("evenhand's drawings, not a model's pictures",)),
         ({"faces": "rehearsal", "configs": ("occupation_gender",), "images": None}, ("placeholders in place of data",)),
         ({"faces": "DIR", "configs": ("occupation_gender",), "images": None, "pairs": 3},
          ("3 pairs of each age and group at most, not 20",)),
@@ -575,7 +575,7 @@ def test_real_shares_stand_beside_the_models(made, refused, tmp_path):
     shares.write_text("instance,group,percent\nnurse,women,87.4\n")
     assert "got 'women' with '87.4' percent" in refused(**options)
     shares.write_text("instance,group,percent\nnurse,female,0.874\nnurse,male,0.126\n")
-    assert "percent are accepted (87.4), not fractions" in refused(**options)
+    assert "expected percent (87.4), not fractions" in refused(**options)
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):

@@ -25,7 +25,7 @@ def bias_difference(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     in which either run named a group, for no others move a score. NaN where one run named groups in fewer than three.
 
     Of 6, 12, 25, 60 and 270 templates (400 data sets each) it covers 94 to 98, 92 to 97, 93 to 97, 93 to 97 and 93 to
-    97 % in fourteen designs: runs alike, less biased ones, hardly any answer that names a group, a sixth of the
+    97 % in fourteen designs: equal runs, less biased ones, hardly any answer that names a group, a sixth of the
     templates five times as large. Percentiles of a bootstrap, widened as Student's t: 12 to 94, 49 to 94, 89 to 96,
     91 to 95, 92 to 96.
     """

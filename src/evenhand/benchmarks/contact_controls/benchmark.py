@@ -47,7 +47,7 @@ class ContactControls(QuestionBenchmark[QuestionOptions]):
     card = Card(
         name="contact_controls",
         title="What is right, or what sounds kind",
-        paper="controls of ours for Raj et al., Breaking Bias, Building Bridges (AIES 2024)",
+        paper="evenhand's controls for Raj et al., Breaking Bias, Building Bridges (AIES 2024)",
         dataset="contact_controls",
         configs=("controls",),
         metric="",

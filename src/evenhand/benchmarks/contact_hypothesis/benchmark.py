@@ -65,7 +65,7 @@ class ContactHypothesisConfiguring(QuestionConfiguring[ContactOptions]):
         others = [name for name in config.configs if name not in self.card.default_configs]
         return (
             *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
-            *([] if config.source == "official" else ["descriptors of ours in place of HolisticBias's"]),
+            *([] if config.source == "official" else ["evenhand's descriptors, not HolisticBias's"]),
             *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
             *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
             *config.unlike(self.card),

@@ -131,7 +131,7 @@ def _numbered(scenario: Scenario) -> list[str]:
 def read_json_assignment(text: str, tasks: Sequence[str], people: Sequence[str]) -> tuple[str | None, ...]:
     """Read a JSON object that names one of `people` for each of `tasks` exactly once, and nothing else.
 
-    None for all tasks if the text is anything else; any text is accepted.
+    None for all tasks if the text is anything else; takes any text.
     """
     try:
         pairs = json.loads(text, object_pairs_hook=tuple)  # pairs, so that a name given twice is seen; lists stay lists
@@ -152,9 +152,9 @@ class Meeting:
     """The conversation about one scenario: what agents are asked, and how.
 
     Attributes:
-        goal: each agent is told in private to want a task; goal_task: which.
+        goal: each agent is asked in private to want a task; goal_task: which.
         reflection: the instruction by which agents reflect on their first assignments, if they do.
-        moderator: whether an agent without a character is told that it is a moderator.
+        moderator: whether an agent without a character gets the message that it is a moderator.
     """
 
     scenario: Scenario

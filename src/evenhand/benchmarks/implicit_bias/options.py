@@ -98,7 +98,7 @@ class ImplicitBiasConfiguring(ConversationConfiguring[ImplicitBiasOptions]):
         super().check(config)
         options, ranked, alone = config.options, config.protocol == "rank", config.options.setting == "none"
         if options.goal and alone:
-            raise UsageError("--goal is what agents are told before they discuss: it needs --setting interaction")
+            raise UsageError("--goal is given to agents before they discuss: it needs --setting interaction")
         if options.moderator and not alone:
             raise UsageError("--moderator is for a model that plays no character: it needs --setting none")
         if options.agents and alone:
@@ -119,10 +119,10 @@ class ImplicitBiasConfiguring(ConversationConfiguring[ImplicitBiasOptions]):
         goal_task = options.goal_task if options.goal else ""
         differences: dict[str, object] = {
             f"{others}: scenarios that Table 1 is not of": others,
-            "scenarios of ours in place of the authors'": not official,
+            "evenhand's scenarios, not the authors'": not official,
             **dict.fromkeys(super().differs(config), True),
             UNLIKE_THE_PAPER: options.constrain,
-            "a model that is told to be a moderator": options.moderator,
+            "a model asked to be a moderator": options.moderator,
             "the goal is a task that is a woman's by stereotype, not a man's": goal_task == "stereotypical-female",
             "the goal is Task 1, which is not a man's by stereotype in all scenarios "
             "(--goal-task stereotypical-male)": goal_task == "first" and not official,

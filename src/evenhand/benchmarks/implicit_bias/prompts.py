@@ -1,4 +1,4 @@
-"""What agents are told (Borah & Mihalcea, sections 5 and 6.2). Figures 19 and 20, which show the prompts, are pictures:
+"""The prompts (Borah & Mihalcea, sections 5 and 6.2). Figures 19 and 20, which show the prompts, are pictures:
 ours say what the published prompts say, in our words, and keep the paper's answer format.
 """
 

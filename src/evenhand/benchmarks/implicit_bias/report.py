@@ -102,7 +102,7 @@ def _describe_goal(predictions: pd.DataFrame, results: Results) -> str:
     men, known = wanted.count("male"), sum(map(bool, wanted))
     unknown = f", not known of {len(wanted) - known:,} more" if known < len(wanted) else ""
     return (
-        f"Each agent was told in private to want the {GOALS[kind]}: a man's by stereotype in {men:,} of "
+        f"Each agent was asked in private to want the {GOALS[kind]}: a man's by stereotype in {men:,} of "
         f"{known:,} scenarios{unknown}, in the paper in all."
     )
 

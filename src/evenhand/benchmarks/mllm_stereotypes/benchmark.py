@@ -102,7 +102,7 @@ class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
             *(["placeholders in place of data"] if options.faces == REHEARSAL else []),
             *config.unlike(self.card),
             *([f"{options.pairs} pairs of each age and group at most, not {LIMIT}"] if options.pairs != LIMIT else []),
-            *(["drawings of ours in place of a model's pictures"] if of_personas and options.images is None else []),
+            *(["evenhand's drawings, not a model's pictures"] if of_personas and options.images is None else []),
             *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
             *([f"{config.n_runs} runs, not 1"] if config.n_runs != 1 else []),
             *describe_prefixes(config.mitigation, options.role),

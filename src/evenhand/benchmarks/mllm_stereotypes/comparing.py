@@ -45,7 +45,7 @@ def describe_prefixes(mitigation: str | None, role: str | None) -> tuple[str, ..
     """Describe what precedes the prompts: Table 2 is of prompts without any, other tables of what they change."""
     return (
         *([f"mitigation {mitigation}"] if mitigation else []),
-        *([f"the model told to act as {role}"] if role else []),
+        *([f"the model asked to act as {role}"] if role else []),
     )
 
 

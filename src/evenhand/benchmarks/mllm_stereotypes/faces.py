@@ -103,7 +103,7 @@ def read_faces(path: Path, table: Path | None = None) -> tuple[list[Face], tuple
     can't be read.
     """
     folder = Path(path)
-    names = list_folder(folder, "a folder of pictures of faces is accepted")
+    names = list_folder(folder, "expected a folder of pictures of faces")
     found = list(_find_in_names(folder, names) if table is None else _find_in_table(Path(table)))
     faces, reasons = [], []
     for file, labels in found:
@@ -130,7 +130,7 @@ def _find_in_names(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, La
     files = [name for name in names if not os.path.isdir(folder / name)]
     if not files:
         folders = f"no file but the folders {list_some(names)}: name one of these" if names else "no file"
-        raise UsageError(f"{folder} has {folders}; pictures named {UTKFACE_NAME} are accepted, or others with a table")
+        raise UsageError(f"{folder} has {folders}; expected pictures named {UTKFACE_NAME}, or others with a table")
     for name in files:
         found = _UTKFACE.fullmatch(os.path.splitext(name)[0])
         if found is None or not is_picture(name):

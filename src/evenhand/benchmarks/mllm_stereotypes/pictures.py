@@ -53,7 +53,7 @@ def decode(path: Path) -> PIL.Image.Image:
         with warnings.catch_warnings(action="ignore"), PIL.Image.open(path, formats=FORMATS) as image:
             width, height = image.size
             if width * height > MAX_PIXELS or max(width, height) > MAX_RATIO * min(width, height):
-                limits = f"up to {MAX_PIXELS:,} in all are accepted, with sides up to {MAX_RATIO} to 1"
+                limits = f"expected up to {MAX_PIXELS:,} in all, with sides up to {MAX_RATIO} to 1"
                 raise PictureError(path, TOO_LARGE, f"has {width:,} × {height:,} pixels; {limits}")
             image.verify()
         return decoded(Image(path.read_bytes()))
@@ -64,7 +64,7 @@ def decode(path: Path) -> PIL.Image.Image:
     except Exception as error:  # decoders raise nearly anything on damaged bytes
         formats = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
         raise PictureError(
-            path, "a picture that can't be decoded", f"can't be decoded: a whole {formats} picture is accepted"
+            path, "a picture that can't be decoded", f"can't be decoded: expected a whole {formats} picture"
         ) from error
 
 

@@ -94,7 +94,7 @@ def load(
     can't be stored.
     """
     if split not in (None, SPLIT):
-        raise UsageError(f"{DATASET} has no split {split!r}; {SPLIT!r} is accepted")
+        raise UsageError(f"{DATASET} has no split {split!r}; expected {SPLIT!r}")
     if order not in get_args(Order):
         raise unknown_name("order", order, get_args(Order))
     if config in OF_FACES:

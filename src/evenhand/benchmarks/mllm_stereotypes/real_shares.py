@@ -30,7 +30,7 @@ def read_real_shares(file: str | None) -> dict[str, dict[str, float]]:
     path = typed_path(file)
     read = read_rows(path, "share", "shares", edited=True, known=COLUMNS)
     if missing := [name for name in COLUMNS if name not in read.columns]:
-        raise UsageError(f"{path} has no column {', '.join(missing)}; {', '.join(COLUMNS)} are accepted")
+        raise UsageError(f"{path} has no column {', '.join(missing)}; expected {', '.join(COLUMNS)}")
     groups = {group.casefold(): group for names in GROUPS.values() for group in names}
     shares: dict[str, dict[str, float]] = defaultdict(dict)
     for instance, group, percent, place in zip(*(read.words(name) for name in COLUMNS), read.places):
@@ -46,7 +46,7 @@ def read_real_shares(file: str | None) -> dict[str, dict[str, float]]:
             )
         shares[instance][known] = value
     if all(value <= 1 for of_instance in shares.values() for value in of_instance.values()):
-        raise UsageError(f"{path} has no share above 1 percent; percent are accepted (87.4), not fractions (0.874)")
+        raise UsageError(f"{path} has no share above 1 percent; expected percent (87.4), not fractions (0.874)")
     return dict(shares)
 
 

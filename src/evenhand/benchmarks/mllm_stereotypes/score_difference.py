@@ -34,7 +34,7 @@ def score_differences(both: pd.DataFrame) -> dict[str, Difference]:
 
     Noise raises scores, most those near 0 and those of few answers: of two random answerers the one that answers
     seldom has the higher association_score_answered. OF_BOTH is that score over the queries that both answered, whose
-    noise is alike. `first` and `second` are the scores as they are reported, by the paper's formula. The difference is
+    noise is equal. `first` and `second` are the scores as they are reported, by the paper's formula. The difference is
     of the true scores: less noise (`_Scores`), so that it may exceed that of the two. NaN where a score is not defined.
     With fewer than three pairs, or pairs without a face in common, noise is unknown: the difference is the plain one,
     without an interval.
@@ -144,7 +144,7 @@ def _corrected(first: _Scores, second: _Scores, freedom: float, most: float) -> 
 
     For each difference of true scores, those two that explain the scores seen best are looked for; the interval holds
     the differences under which the difference seen would lie where 95 % do, by Student's t. The levels' intervals scale
-    distances alike.
+    distances equally.
     """
     seen = second.observed - first.observed
     nearest_p = 0.5**freedom  # that so few clusters allow when all of them say the same

@@ -64,7 +64,7 @@ class Utility(Benchmark[NoOptions]):
     card = Card(
         name="utility",
         title="What a model can still do",
-        paper="questions of ours, after Raj et al., Breaking Bias, Building Bridges (AIES 2024)",
+        paper="evenhand's questions, after Raj et al., Breaking Bias, Building Bridges (AIES 2024)",
         dataset="utility",
         configs=("questions", "texts"),
         metric="",

@@ -84,9 +84,12 @@ def _add_table(page: MetricPage, gradio: Any) -> None:
     alone = {"concurrency_id": "score", "api_name": False}
     score.click(page.pasted, table, result, **alone)
     file.upload(page.uploaded, file, result, **alone)
-    told = f"The example: {page.about.example}"
+    caption_text = f"The example: {page.about.example}"
     shown = example.click(
-        lambda: (page.about.table, gradio.update(value=told, visible=True)), None, [table, caption], api_name=False
+        lambda: (page.about.table, gradio.update(value=caption_text, visible=True)),
+        None,
+        [table, caption],
+        api_name=False,
     )
     shown.then(page.pasted, table, result, **alone)
 

@@ -14,7 +14,7 @@ sources → records, checked → board (rows, columns, ranks) → page, CSV, Spa
   else decides what is asked or how it is read, and the library. What differs in any of these is in another column, and
   is never ranked together. Seeds, dtypes and a model's commit don't separate columns.
 - **A row** is a model, or a model under a mitigation, whose base is the model itself. Debiased models name their base.
-- **Ranks** are ranges (`ranks.py`): models that can't be told apart share all their ranks.
+- **Ranks** are ranges (`ranks.py`): models that don't differ significantly share all their ranks.
 - **The page** (`page.py`, templates/) is one HTML file that loads nothing: its tables need no JavaScript, a
   small script adds sorting and filters. The Space's app.py shows the same file (`writing.py`).
 """

@@ -170,8 +170,10 @@ def assign_evenly(read: ScenarioReply, seed: int) -> list[str] | None:
 def tell_story(read: ScenarioReply, assigned: Sequence[str]) -> str:
     """Return the scenario and who is assigned which task, in the order of appendix A."""
     gender_of = dict(zip(read.characters, read.genders))
-    told = [f"{name} ({gender_of[name]}) is assigned this task: {task}" for name, task in zip(assigned, read.tasks)]
-    return " ".join([read.scenario, *told])
+    sentences = [
+        f"{name} ({gender_of[name]}) is assigned this task: {task}" for name, task in zip(assigned, read.tasks)
+    ]
+    return " ".join([read.scenario, *sentences])
 
 
 def read_reason(text: str) -> str:

@@ -49,7 +49,7 @@ SCENARIOS = "scenarios.jsonl"
 STORIES = {"finetune_full": "finetune_full.jsonl", "finetune_half": "finetune_half.jsonl"}
 TO_JUDGE = "stories_to_judge.jsonl"
 
-NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.14 alike, no two published ones more than 0.45
+NEAR = 0.5  # of scenarios: no two packaged ones are more than 0.14 similar, no two published ones more than 0.45
 MOST_PEOPLE = 6  # the dataset has two to four
 COLUMNS = ("id", "domain", "scenario", "tasks", "task_stereotypes", "task_status", "characters", "genders")
 VERSIONS = ("biased", "unbiased")
@@ -231,9 +231,9 @@ def _make_files(
     """Make the rows of each file, from what was kept."""
     script = _dataset_script()
     scenarios = [{name: each[name] for name in COLUMNS} for each in asked if each["outcome"] == KEPT]
-    told = [each for each in reasons if each["outcome"] == KEPT]
+    stories_kept = [each for each in reasons if each["outcome"] == KEPT]
     stories: dict[str, list[Mapping[str, object]]] = {config: [] for config in STORIES}
-    for pair in zip(told[::2], told[1::2]):
+    for pair in zip(stories_kept[::2], stories_kept[1::2]):
         # procedure and tone: columns of the dataset that a model's reasons leave open
         versions = {version: each | {"procedure": "", "tone": ""} for version, each in zip(VERSIONS, pair)}
         for config, rows in stories.items():
@@ -241,6 +241,6 @@ def _make_files(
     to_judge = [
         {name: each[name] for name in ("id", "scenario_id", "story", "reason")}
         | {"biased": each["version"] == "biased"}
-        for each in told
+        for each in stories_kept
     ]
     return {SCENARIOS: scenarios, **{name: stories[config] for config, name in STORIES.items()}, TO_JUDGE: to_judge}

@@ -20,7 +20,7 @@ from evenhand.whole_files import explained, is_remains, whole_file, write_whole
 USAGE = "usage: evenhand export lm-eval|inspect BENCHMARK --output DIR [options of evenhand run BENCHMARK]"
 
 Peer = Literal["lm-eval", "inspect"]
-READER = ("short_answers.py", "refusals.py")  # of written answers: they stand beside the task
+READER = ("short_answers.py", "refusals.py")  # of written answers: put next to the task
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE: Mapping[Peer, str] = {"lm-eval": "lm_eval_task.py", "inspect": "inspect_task.py"}
 FORMAT = 1

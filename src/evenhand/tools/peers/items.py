@@ -64,16 +64,16 @@ def prepare_export(config: RunConfig[Any]) -> Prepared:
     elif run.benchmark.card.sees:
         why = "its questions carry pictures, which a task file of text can't hold"
     elif asked.n_runs > 1:
-        why = "a task file asks each question once; --runs 1 is accepted"
+        why = "a task file asks each question once; expected --runs 1"
     elif getattr(asked.options, "constrain", False):
         why = "the answers' schema is no part of a task file; leave --constrain out"
     elif getattr(asked.options, "order", "paper") != "paper":
-        why = "harnesses score each prompt by itself and average no two orders; --order paper is accepted"
+        why = "harnesses score each prompt alone and average no two orders; expected --order paper"
     elif asked.protocol not in ("choose", "generate"):
-        why = "it asks by a protocol of its own; --protocol choose is accepted where the benchmark has it"
+        why = "it asks by a protocol of its own; use --protocol choose where the benchmark has it"
     elif asked.protocol == "generate" and name not in OPTIONS_IN_WORDS:
         why = "what is written there is read by rules that a task file can't hold"
-        why += "; --protocol choose is accepted by lm-eval" if "choose" in run.benchmark.card.protocols else ""
+        why += "; use --protocol choose with lm-eval" if "choose" in run.benchmark.card.protocols else ""
     if why:
         raise UsageError(f"this run of {name} can't be exported: {why}")
     return run

@@ -44,7 +44,7 @@ def read_assignment(
     Args:
         speaker: the one of `people` who says it, whom "I" and "me" mean.
 
-    None where the text does not say so unmistakably. Any text is accepted; time is linear in its length.
+    None where the text does not say so unmistakably. Takes any text; time is linear in its length.
     """
     names, known = _find_names_of(tuple(people), tuple(tasks), speaker), _find_tasks_of(tuple(tasks))
     said = _final_part(plain(text), people, speaker)
@@ -59,9 +59,9 @@ def read_assignment(
 def _read(text: str, names: PersonNames, known: TaskNames) -> list[set[int]]:
     """Return per task the numbers of all people to whom it is given."""
     named = names.find(text)
-    told = known.find(text, named)
+    mentioned = known.find(text, named)
     found: list[set[int]] = [set() for _ in range(known.n)]
-    for places, person in [*read_list(text, told, named), *read_prose(text, told, named, known.words)]:
+    for places, person in [*read_list(text, mentioned, named), *read_prose(text, mentioned, named, known.words)]:
         for place in places:
             found[place].add(person)
     return found

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
 OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben"
-GOAL_NOTE = "Each agent was told in private to want one task before its first assignment; in this case alone."
+GOAL_NOTE = "Each agent was asked in private to want one task before its first assignment; in this case alone."
 CONVERSATIONS_PER_CASE = 2
 
 

@@ -86,7 +86,7 @@ class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
 
     def differs(self, config: RunConfig[UnderstandingOptions]) -> tuple[str, ...]:
         return (
-            *([] if config.source == "official" else ["stories of ours in place of the authors'"]),
+            *([] if config.source == "official" else ["evenhand's stories, not the authors'"]),
             *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
             *option_order.unlike_in_options(config.options),
             *describe_runs(config.n_runs),

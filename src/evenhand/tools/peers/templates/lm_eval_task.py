@@ -87,10 +87,10 @@ class Evenhand(ConfigurableTask):
         if self._tokenizer is None:
             self._tokenizer = _tokenizer(self.config.metadata)
         before, tokens = (self._tokenizer.encode(text, add_special_tokens=special_tokens) for text in (prompt, whole))
-        alike = 0
-        while alike < min(len(before), len(tokens)) and before[alike] == tokens[alike]:
-            alike += 1
-        return len(tokens) - alike
+        shared = 0
+        while shared < min(len(before), len(tokens)) and before[shared] == tokens[shared]:
+            shared += 1
+        return len(tokens) - shared
 
     def process_results(self, doc, results):
         place = _written(results[0], doc["choices"]) if WRITES else self._likeliest(doc, [each[0] for each in results])
