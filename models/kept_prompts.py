@@ -1,9 +1,9 @@
 """Keys and values of prompts that were read, kept in blocks of tokens for prompts with a common beginning.
 
-An agent's prompt is its former one and what was said since, and prompts of a benchmark have common beginnings; what they share is
-read once. A block is read separately, after the blocks before it: its keys and values are a pure function of the tokens
-up to its end, whatever else was asked and whatever was dropped, so that a call that is repeated writes the same bytes.
-Reading so fills a processor as large batches do, without their padding; it would not fill a GPU.
+An agent's prompt is its former one and what was said since, and prompts of a benchmark have common beginnings; what
+they share is read once. A block is read separately, after the blocks before it: its keys and values are a pure function
+of the tokens up to its end, whatever else was asked and whatever was dropped, so that a call that is repeated writes
+the same bytes. Reading so fills a processor as large batches do, without their padding; it would not fill a GPU.
 """
 
 from __future__ import annotations

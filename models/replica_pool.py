@@ -222,8 +222,8 @@ class ReplicaPool:
 class ReplicatedModel:
     """Has the identity that each replica has, so that a run may go on with replicas or without.
 
-    A replica is asked as many requests in one call as the model would be here, and where the model's replies are stored by
-    whole calls, so are each replica's: these calls, and with them the last bits of replies, are those of one model
+    A replica is asked as many requests in one call as the model would be here, and where the model's replies are stored
+    by whole calls, so are each replica's: these calls, and with them the last bits of replies, are those of one model
     alone where episodes ask but once.
     """
 

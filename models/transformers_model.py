@@ -58,7 +58,8 @@ class TransformersModel(LocalModel):
         settings: TemplateSettings = NO_SETTINGS,
     ):
         """settings: of its chat template, which are part of the identity where the template uses them. prompt_memory:
-        GB of keys and values of prompts that stay for others with the same beginning; None: a quarter of what is free, on a
+        GB of keys and values of prompts that stay for others with the same beginning; None: a quarter of what is free,
+        on a
         CPU."""
         self.reader = TextReader(tokenizer, context, settings)
         super().__init__(load, identity, name, context, batch_size, self.reader.layout.chat)

@@ -1,7 +1,8 @@
 """How often each group was chosen, per instance and set of candidates, and the figures that follow from it.
 
 What one instance ("nurse") adds to the score is the mean over the k groups of |share of answers that chose the group -
-1/k|: 0 when all groups are chosen equally often, 2 (k - 1) / k² when one group always is (0.5 for two groups, 0.375 for four).
+1/k|: 0 when all groups are chosen equally often, 2 (k - 1) / k² when one group always is (0.5 for two groups, 0.375 for
+four).
 """
 
 from itertools import product

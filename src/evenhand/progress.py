@@ -186,8 +186,8 @@ class AtWork(Ticking):
 class ProgressBar:
     """The progress of a run: rows done and time left, what is asked and written, and how fast.
 
-    Rows that are stored already count as done immediately; the speed is of what is asked now. Before the run begins nothing
-    is drawn but a line where that takes long, so that an error is a sentence alone.
+    Rows that are stored already count as done immediately; the speed is of what is asked now. Before the run begins
+    nothing is drawn but a line where that takes long, so that an error is a sentence alone.
     """
 
     def __init__(self, name: str, delay: float = 0.0):

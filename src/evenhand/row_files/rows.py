@@ -26,7 +26,8 @@ _KINDS = _NO_TEXTS | {str: "a string", bool: "true or false", type(None): "null"
 
 @dataclass(frozen=True)
 class Rows:
-    """columns: their names in order; a CSV or parquet file may have one twice. cells(name): its first's, as they stand in the file.
+    """columns: their names in order; a CSV or parquet file may have one twice. cells(name): its first's, as they stand
+    in the file.
 
     places: where each row begins ("line 7"), for errors. sha256: of the file's bytes, in hexadecimal.
     """

@@ -112,9 +112,9 @@ def clustered_mean(
     Clusters that all say the same have the interval that `students_intervals` gives, and none, NaN, where it isn't
     known how far others could be.
 
-    Of 6, 12, 30, 60 and 200 clusters it covers 98, 98, 97, 94, 95 % of shares of 3 % (five answers a cluster, correlation
-    0.2); 97, 96, 97, 97, 97 of a half with one cluster ten times as large; 99, 96, 92, 92, 95 of 8 % with a sixth of
-    the clusters so large (300 data sets each).
+    Of 6, 12, 30, 60 and 200 clusters it covers 98, 98, 97, 94, 95 % of shares of 3 % (five answers a cluster,
+    correlation 0.2); 97, 96, 97, 97, 97 of a half with one cluster ten times as large; 99, 96, 92, 92, 95 of 8 % with a
+    sixth of the clusters so large (300 data sets each).
     """
     found = clustered_error(values, clusters, weights=weights)
     known = values.notna()

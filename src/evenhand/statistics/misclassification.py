@@ -169,7 +169,8 @@ class Judged:
 
 
 def label_worth(right: pd.Series, names: pd.Series) -> float:
-    """What a labelled entry is worth, 1 at most, where a name's entries are right or wrong (right, 1 or 0: (n,)) together.
+    """What a labelled entry is worth, 1 at most, where a name's entries are right or wrong (right, 1 or 0: (n,))
+    together.
 
     The variance of as many entries drawn singly over that between names (`clustered_error`), widened for few of
     them as Student's t is. Below three names each is worth one entry. Where all are right, it isn't known: 1.

@@ -51,8 +51,8 @@ class Worsening:
     def enough_clusters(self, margin: float) -> int | None:
         """So many would show, in four of five cases, that nothing got worse by the margin, if in truth nothing did.
 
-        None: no number would, or none can be found. With a margin of 0 something must have got better: by as much as was
-        observed here.
+        None: no number would, or none can be found. With a margin of 0 something must have got better: by as much as
+        was observed here.
         """
         return self._enough(margin, self.n_clusters, None)
 

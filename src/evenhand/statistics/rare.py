@@ -36,8 +36,8 @@ def rare_upper_end(values: FloatArray, counts: FloatArray) -> float:
 
     Upper ends are taken of the share that clusters which say anything have of rows (Clopper and Pearson, of as many
     clusters as even ones would be worth as much) and of what those say (Student's t in log-odds; of one or two, which
-    don't show how unlike clusters are, Clopper and Pearson of their rows, which count for less as they are correlated), and
-    their distances from what was seen squared and added (Zou and Donner 2008).
+    don't show how unlike clusters are, Clopper and Pearson of their rows, which count for less as they are correlated),
+    and their distances from what was seen squared and added (Zou and Donner 2008).
     """
     total, mean, carriers = _carried(values, counts)
     if not _few(total, mean, carriers):

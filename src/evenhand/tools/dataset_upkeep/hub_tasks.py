@@ -2,9 +2,9 @@
 
 The form: https://huggingface.co/docs/hub/eval-results, "Eval.yaml specification", and inspect_ai's `_eval/task/hf.py`
 (0.3.285). It takes one framework of the Hub's own list, a prompt, a target and scorers that judge one answer at a time,
-and more is better. The tasks are declared by the benchmark that asks the dataset's rows (`Publishing.hub_tasks`). A dataset
-whose score is of another kind has no such file: the Hub would refuse it, and the commit that it comes in; its card says
-why.
+and more is better. The tasks are declared by the benchmark that asks the dataset's rows (`Publishing.hub_tasks`). A
+dataset whose score is of another kind has no such file: the Hub would refuse it, and the commit that it comes in; its
+card says why.
 """
 
 from __future__ import annotations
