@@ -54,9 +54,10 @@ test-compatibility: setup .venv-datasets3/.installed .venv-datasets4/.installed 
 	EVENHAND_EVERYTHING=1 $(BIN)/python -m pytest tests/loading/test_datasets_versions.py \
 		tests/loading/test_compatibility.py tests/hub/test_everything.py
 
-check: setup            ## style, and types on the installed wheel
+check: setup            ## style, spelling, and types on the installed wheel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	rm -rf build
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/check .
 	$(BIN)/pip install --quiet --no-deps --target build/check/site build/check/*.whl
