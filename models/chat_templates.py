@@ -20,24 +20,31 @@ from jinja2 import Environment, TemplateSyntaxError, meta
 from transformers import PreTrainedTokenizerBase
 
 from evenhand.errors import unknown_name
-from evenhand.models.endings import ANSWER, QUESTION, Ending, find_ending, has_thought, name_closing
+from evenhand.models.endings import (
+    ANSWER,
+    QUESTION,
+    THINKING_SWITCHES,
+    Ending,
+    find_ending,
+    name_closing,
+    name_switch,
+)
 from evenhand.models.errors import ModelError, Unanswerable, first_line
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
-from evenhand.models.thoughts import closing, is_mark
+from evenhand.models.thoughts import closing, has_thought, is_mark
 
 Conversation = Sequence[Mapping[str, Any]]
 """Turns: role, and content as text or as parts."""
 
 _JINJA = Environment(extensions=["jinja2.ext.loopcontrols"])  # reads templates, and renders none
 _GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now", *_JINJA.globals}
-_SWITCHES = ("enable_thinking", "thinking", "reasoning")  # variables by which templates turn thoughts off
 _CANT_CLOSE = (
     "its prompt ends inside a thought, which can't be closed here: turn thinking off (--template-option), or let the "
     "model write its answers (--protocol generate)"
 )
 _MAY_THINK = (
-    "The chat template names thoughts and writes none before an answer: if the model begins its answers with a "
-    "thought, options are scored where the thought would begin. --protocol generate measures answers after it."
+    "The chat template {} thoughts and writes none before an answer: if the model begins its answers with a thought, "
+    "options are scored where the thought would begin. --protocol generate measures answers after it."
 )
 
 
@@ -163,7 +170,8 @@ class ChatTemplate:
         """The first special token that the template writes behind an answer, if need be before the next question."""
         texts = {token: added.content for token, added in self.tokenizer.added_tokens_decoder.items()}
         texts |= zip(self.tokenizer.all_special_ids, self.tokenizer.all_special_tokens)
-        special = {token for token, text in texts.items() if text.strip() and not is_mark(text)}
+        unknown = self.tokenizer.unk_token_id  # what a tokenizer without byte fallback makes of a line's end
+        special = {token for token, text in texts.items() if text.strip() and not is_mark(text) and token != unknown}
         for behind in self._behind_answer:
             written = self.tokenizer(behind, add_special_tokens=False)["input_ids"] if behind else ()
             if (end := next((token for token in written if token in special), None)) is not None:
@@ -195,7 +203,7 @@ class ChatTemplate:
             return replace(ending, header=ending.text.rstrip(" "), note="")
         if ending.closes_thought:
             return ending
-        switches = [name for name in _SWITCHES if name in self.variables]
+        switches = [name for name in THINKING_SWITCHES if name in self.variables]
         for name in switches:  # as the template itself does when thinking is off
             if name in self.settings.variables:
                 continue
@@ -203,13 +211,14 @@ class ChatTemplate:
             prompt = self.render(turns, variables=off)
             without = find_ending(prompt, self._probe(turns, variables=off)[0], question)
             if prompt != asked and not without.opened:
-                does = "opens a thought" if ending.opened else "asks for a thought"
-                note = f"The chat template {does}; options are scored after its prompts with {name}=false."
+                note = name_switch(ending, name)
                 return replace(without, opened=ending.opened, tail=ending.tail, variables=((name, False),), note=note)
         if ending.text is None:
             return replace(ending, text=(closed := closing(asked)), note=name_closing(closed))
-        if has_thought(self.source or "") and all(self.settings.variables.get(name) for name in switches):
-            return replace(ending, note=_MAY_THINK)
+        on = [bool(self.settings.variables.get(name)) for name in switches]
+        names = has_thought(self.source or "")
+        if all(on) and (on or names):
+            return replace(ending, note=_MAY_THINK.format("names" if names else "is asked for"))
         return ending
 
     def _probe(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evenhand.models.thoughts import is_open, split_thought
+from evenhand.models.thoughts import has_thought, is_open
 
 QUESTION, ANSWER = "What is asked", "What is answered"
 """Of the messages by which a template is tried."""
+THINKING_SWITCHES = ("enable_thinking", "thinking", "reasoning")
+"""Variables by which templates turn thoughts on and off."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,11 @@ def find_ending(asked: str, before: str, question: str = QUESTION) -> Ending:
     return Ending(text=text, tail=tail, note=note, found=found)
 
 
-def has_thought(text: str) -> bool:
-    """Whether a text names the beginning or the end of a thought."""
-    return split_thought(text) != (text, "")
-
-
 def name_closing(text: str | None) -> str:
     return f"The chat template opens a thought; options are scored after {text!r} closes it." if text else ""
+
+
+def name_switch(ending: Ending, name: str) -> str:
+    """Say that options are scored with thoughts turned off by a variable."""
+    does = "opens a thought" if ending.opened else "asks for a thought"
+    return f"The chat template {does}; options are scored after its prompts with {name}=false."

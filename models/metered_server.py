@@ -64,7 +64,8 @@ class Asker:
             if "messages" in values and self.extra:  # as chat completions lay out the prompt, reasoning_effort included
                 given = self.extra.get("chat_template_kwargs")
                 effort = {name: value for name, value in self.extra.items() if name == "reasoning_effort"}
-                values = {**values, "chat_template_kwargs": (given if isinstance(given, dict) else {}) | effort}
+                every = (given if isinstance(given, dict) else {}) | effort
+                values = {**values, "chat_template_kwargs": {**every, **values.get("chat_template_kwargs", {})}}  # type: ignore[dict-item]
             return self.server.ask(path, values, about=self.about, beside=True)
         if path != CHAT:
             return self._counted(path, values)

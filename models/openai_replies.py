@@ -19,15 +19,23 @@ _TOO_LONG = re.compile(
     r"context.?(length|window|size)|maximum model length|prompt is too long|`inputs` tokens", re.IGNORECASE
 )
 # Reasons to end a text, as servers name them.
-_CUT_TEXTS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+_ENDED_TEXTS = frozenset({
+    "complete", "completed", "end_turn", "eos", "eos_token", "finish", "finished", "stop", "stop_sequence", "success",
+    "tool_calls",
+})  # fmt: skip
+_CUT_TEXTS = frozenset({
+    "alternative_status_truncated_final", "length", "max_context_length", "max_output_tokens", "max_tokens",
+    "model_context_window_exceeded", "model_length",
+})  # fmt: skip
 _FILTERED_TEXTS = frozenset({
-    "content_filter", "content_filtered", "guardrail_intervened", "prohibited_content", "recitation", "refusal",
-    "safety", "sensitive",
+    "blocklist", "content_filter", "content_filtered", "error_toxic", "guardrail_intervened", "prohibited_content",
+    "recitation", "refusal", "safety", "sensitive", "spii",
 })  # fmt: skip
 _BROKEN_TEXTS = frozenset({"abort", "cancelled", "error", "insufficient_system_resource", "network_error", "timeout"})
 # Special tokens that a server left in a text, and the header of its own turn.
 _END_OF_TURN = re.compile(
-    r"<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<\|endoftext\|>|<\|end_of_text\|>|<end_of_turn>|</s>"
+    r"<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<\|endoftext\|>|<\|end_of_text\|>|<end_of_turn>|</s>|<｜end▁of▁sentence｜>"
+    r"|\[INST\]|\n### ?(?:Instruction|Human|User):"
 )
 _OWN_TURN = re.compile(
     r"\A\s*(?:<\|im_start\|>\s*)?(?:<\|start_header_id\|>)?assistant(?:<\|end_header_id\|>)?\s*\n\s*"
@@ -36,6 +44,7 @@ _UNKNOWN_MARK = re.compile(
     r"<\|[^|<>\s]{1,40}\|>|</?[\w:-]{0,20}(?:think|thought|reason|scratch|reflect|monologue)[\w:-]{0,20}>",
     re.IGNORECASE,
 )
+_LONG = 20  # characters of a question that no answer repeats by chance
 _FIRST = 5  # replies, all of which were cut off
 _EXCERPT = 100  # characters
 # Types of parts that hold a thought.
@@ -75,6 +84,7 @@ class ReplyReader:
     def __init__(self, model: str):
         self._model = model
         self._opens_thoughts = self._cut_before = False
+        self._ids: dict[str, str] = {}  # {a reply's: its request's}
         self._ends: list[str] = []  # of the first replies
         self.notes: dict[str, str] = {}
         """{code: sentence} for the report."""
@@ -96,6 +106,12 @@ class ReplyReader:
         finish = str(finish.get("type") if isinstance(finish, dict) else finish).lower()
         if finish in _FILTERED_TEXTS:
             raise Unanswerable("refused", "the server's content filter withheld the answer")
+        if finish == "none":
+            self._note("no_finish_reason", "the server doesn't say why replies end: some may have been cut off")
+        elif finish not in _ENDED_TEXTS | _CUT_TEXTS | _BROKEN_TEXTS:
+            self._note(
+                "unknown_finish_reason", f"replies end for a reason that evenhand doesn't know: {finish[:_EXCERPT]!r}"
+            )
         if finish in _BROKEN_TEXTS or choice.get("error"):
             raise Malformed(f"a text that broke off ({finish})")
         text = _whole_characters(_text(message.get("content")) or _text(message.get("refusal")))
@@ -104,6 +120,8 @@ class ReplyReader:
         limit = request.sampling.max_new_tokens
         is_cut = finish in _CUT_TEXTS or (written == limit and not thought)  # some servers always say "stop"
         ended, *rest = _END_OF_TURN.split(_OWN_TURN.sub("", text), maxsplit=1)
+        if rest:
+            ended = ended.rstrip()
         if "".join(rest).strip():
             self._note("beyond_its_turn", "replies that go on after the mark that ends a turn are cut there")
         reply = self._make_reply(ended, is_cut and not rest, thought)
@@ -133,6 +151,14 @@ class ReplyReader:
         name = content.get("model") if isinstance(content, dict) else None
         if isinstance(name, str) and name.lower().rpartition("/")[2] != self._model.lower().rpartition("/")[2]:
             self._note("other_model", f"the server says that another model answered: {name[:_EXCERPT]!r}")
+        named = content.get("id") if isinstance(content, dict) else None
+        if isinstance(named, str) and named and self._ids.setdefault(named, request.name) != request.name:
+            self._note(
+                "repeated_reply", "the server gave the same reply (by its id) to several requests: from a cache?"
+            )
+        asked = request.messages[-1].text.strip()
+        if len(asked) >= _LONG and reply.text.lstrip().startswith(asked):
+            self._note("echoed_prompt", "replies begin with the question itself")
         read = _count(content, "prompt_tokens")
         if read and read < sum(len(each.text.split()) for each in request.messages):
             self._note(

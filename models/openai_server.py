@@ -78,6 +78,7 @@ class OpenAIServer:
         self.name = model or _only_model(self._server)
         self._reader = ReplyReader(self.name)
         variables = {**template.variables, **json.loads(options.chat_template_kwargs or "{}")}
+        self._given = [*variables]
         extra = {"chat_template_kwargs": variables, "reasoning_effort": options.reasoning_effort}
         self._extra = {name: value for name, value in extra.items() if value}
         self._failures = Failures(self.identity)
@@ -119,12 +120,12 @@ class OpenAIServer:
     def score_warnings(self, scored: Iterable[Reply]) -> list[tuple[str, str]]:
         """(code, text) of the way in which choices were scored, if it is not the paper's."""
         if isinstance(self._choices, CompletionChoices):
-            return []
+            return [("scored_after", f"{self.name}: {note}") for note in self._choices.reader.notes]
         return [("top_logprobs", f"{self.name}: {describe_top_scores(scored)}")]
 
     @cached_property
     def _choices(self) -> CompletionChoices | TopChoices:
-        return find_way(self.name, self._options.tokenizer, self._ask, self._lives, self._template)
+        return find_way(self.name, self._options.tokenizer, self._ask, self._lives, self._template, self._given)
 
     def _lives(self) -> bool:
         try:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -160,7 +160,12 @@ def describe_top_scores(replies: Iterable[Reply]) -> str:
 
 
 def find_way(
-    model: str, tokenizer: str | None, ask: Asker, lives: Callable[[], bool], template: TemplateSettings = NO_SETTINGS
+    model: str,
+    tokenizer: str | None,
+    ask: Asker,
+    lives: Callable[[], bool],
+    template: TemplateSettings = NO_SETTINGS,
+    given: Collection[str] = (),
 ) -> CompletionChoices | TopChoices:
     """Try what a server can, with a few requests of some ten tokens each.
 
@@ -168,6 +173,7 @@ def find_way(
         lives: whether the server answers otherwise; called where its tokenizer's place is out of order, which some
             gateways say of places that they don't have.
         template: settings with which a tokenizer here lays out prompts.
+        given: variables of the server's chat template that every request sets.
 
     Raises:
         ModelError: the tokenizer can't be loaded, or the server can't be reached or is out of order.
@@ -177,7 +183,7 @@ def find_way(
     def top(why: str) -> TopChoices:
         return TopChoices(model, why)
 
-    reader: Reader = LocalReader(tokenizer, template) if tokenizer else ServerReader(model)
+    reader: Reader = LocalReader(tokenizer, template) if tokenizer else ServerReader(model, given)
     try:
         if isinstance(reader, ServerReader) and not reader.gives_back(TRIAL, ask):
             return top(f"its /detokenize does not give back what /tokenize reads; {_TOKENIZER}")
@@ -246,10 +252,10 @@ def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
         raise Malformed("no message in its first choice")
     if not isinstance(top, list) or not top:
         raise NoTopLogProbs("its chat completions give no top_logprobs; try --protocol generate")
+    given = {each["token"]: each for each in top if isinstance(each, dict) and isinstance(each.get("token"), str)}
     by_text: dict[str, list[float]] = {}
-    for each in top:
-        if isinstance(each, dict) and isinstance(each.get("token"), str):
-            by_text.setdefault(each["token"].strip(), []).append(_number(each.get("logprob")))
+    for token, each in given.items():  # some servers give the token that they took twice
+        by_text.setdefault(token.strip(), []).append(_number(each.get("logprob")))
     if read_thought(message) or any(choice.strip() not in by_text for choice in choices):
         return ((math.nan,),) * len(choices)
     found = [min(0.0, float(np.logaddexp.reduce(by_text[choice.strip()]))) for choice in choices]

@@ -22,20 +22,26 @@ _END = re.compile(
     rf"|{_HEADER}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
 # Thoughts that words mark at the beginning of a text: the channels of gpt-oss where a server has left their special
-# tokens out ("analysisThe user …assistantfinalMadrid"), s1 with its special tokens and without, HuatuoGPT-o1.
+# tokens out ("analysisThe user …assistantfinalMadrid"), s1 with its special tokens and without, HuatuoGPT-o1, Granite,
+# Apriel, Open WebUI, Poe.
 _IN_WORDS = [
     re.compile(rf"(?s)\s*{begin}(?P<thought>.*?)(?:{end}(?P<answer>.*))?")
     for begin, end in (
         (r"analysis(?=[A-Z])", r"assistant\s*final"),
         (r"<\|im_start\|>think\n", r"<\|im_start\|>answer\n"),
         (r"think\n", r"\n\s*answer\n"),
+        (r"Here(?: is|'s) my thought process:", r"Here(?: is|'s) my response:"),
+        (r"Here are my reasoning steps:", r"\[BEGIN FINAL RESPONSE\]"),
+        (r"<details type=\"reasoning\"[^>\n]{0,99}>", r"</details>"),
+        (r"\*?Thinking(?:\.{3}|…)\*?\s*\n(?=\s*>)", r"(?<=\n)\n(?=[^>\s])"),
         (r"#{2,3} Thinking\n", r"\n#{2,3} Final (?:Response|Answer)\n"),
     )
 ]
 _RESPONSE = r"(?:response|answer|output|conclusion)"
 _FRAME = re.compile(
-    rf"\A(?:<\|START_RESPONSE\|>|<\|begin_of_solution\|>|<(?i:{_RESPONSE})>)\s*"
-    rf"|\s*(?:<\|END_RESPONSE\|>|<\|end_of_solution\|>|</(?i:{_RESPONSE})>|<\|(?:end|return)\|>)\Z"
+    rf"\A(?:<\|START_RESPONSE\|>|<\|begin_of_solution\|>|\[BEGIN FINAL RESPONSE\]|<(?i:{_RESPONSE})>)\s*"
+    rf"|\s*(?:<\|END_RESPONSE\|>|\[END FINAL RESPONSE\]|<\|end_of_solution\|>|</(?i:{_RESPONSE})>"
+    r"|<\|(?:end|return)\|>)\Z"
 )
 _CLOSINGS = {
     "<|START_THINKING|>": "<|END_THINKING|>",
@@ -58,10 +64,11 @@ def split_thought(text: str, opened: bool = False) -> tuple[str, str]:
         opened: whether the prompt ends inside a thought.
     """
     if found := next((found for each in _IN_WORDS if (found := each.fullmatch(text))), None):
-        return (found["answer"] or "").strip(), found["thought"].strip()
+        return _FRAME.sub("", (found["answer"] or "").strip()).strip(), found["thought"].strip()
     ends = list(_END.finditer(text))
     if not ends and not opened and not _BEGIN.search(text):
-        return text, ""
+        answer = text.strip()
+        return (text if _FRAME.sub("", answer) == answer else _FRAME.sub("", answer).strip()), ""
     thought, answer = (text[: ends[-1].start()], text[ends[-1].end() :]) if ends else (text, "")
     if unfinished := _BEGIN.search(answer):
         thought, answer = f"{thought}\n{answer[unfinished.end() :]}", ""
@@ -89,6 +96,11 @@ def ends_unopened(text: str) -> bool:
     """Whether a text begins within a thought, as where a chat template has opened it."""
     end, begin = _END.search(text), _BEGIN.search(text)
     return end is not None and bool(text[: end.start()].strip()) and (begin is None or end.start() < begin.start())
+
+
+def has_thought(text: str) -> bool:
+    """Whether a text names the beginning or the end of a thought."""
+    return any(mark.search(text) for mark in (_BEGIN, _END)) or any(each.fullmatch(text) for each in _IN_WORDS)
 
 
 def is_open(text: str) -> bool:

@@ -59,6 +59,14 @@ SAME = {
     "Sky-T1": lambda text: completion(
         f"<|begin_of_thought|>{HMM}<|end_of_thought|>\n<|begin_of_solution|>{text}<|end_of_solution|>"
     ),
+    "Granite 3.2": lambda text: completion(f"Here is my thought process:\n{HMM}\n\nHere is my response:\n{text}"),
+    "Apriel": lambda text: completion(f"Here are my reasoning steps:\n{HMM}\n[BEGIN FINAL RESPONSE]\n{text}"),
+    "Open WebUI": lambda text: completion(f'<details type="reasoning" done="true">\n{HMM}\n</details>\n{text}'),
+    "Poe": lambda text: completion(f"*Thinking...*\n\n> {HMM}\n> {HMM}\n\n{text}"),
+    "a frame alone": lambda text: completion(f"<|START_RESPONSE|>{text}<|END_RESPONSE|>"),
+    "DeepSeek: no end of its turn": lambda text: completion(f"{text}<｜end▁of▁sentence｜>{HMM}"),
+    "Llama 2: no end of its turn": lambda text: completion(f"{text} [INST] Another? [/INST] {HMM}"),
+    "Alpaca: no end of its turn": lambda text: completion(f"{text}\n\n### Instruction:\n{HMM}"),
     "LongCat": lambda text: completion(f"<longcat_think>{HMM}</longcat_think>\n{text}"),
     "opened by the template": lambda text: completion(f"{HMM}</think>\n\n{text}"),
     "the header of its turn": lambda text: completion(f"assistant\n\n{text}"),
@@ -87,6 +95,10 @@ def test_figures_are_those_of_a_plain_server(serve, tmp_path):
 WARNED = {
     "Gemini: the limit is used up by a thought that is kept": (completion(None, "length"), "thought_cut_off"),
     "Vertex: another word for the limit": (completion(HMM, "MAX_TOKENS"), "cut_off"),
+    "Anthropic: yet another": (completion(HMM, "model_context_window_exceeded"), "cut_off"),
+    "a reason that nobody knows": (completion("She is.", "SOMETHING_NEW"), "unknown_finish_reason"),
+    "no reason to end": ({"choices": [{"message": {"content": "She is."}, "finish_reason": None}]}, "no_finish_reason"),
+    "Perplexity, Poe: the question first": (completion("Write a letter about her. She is."), "echoed_prompt"),
     "always says stop": (completion(HMM, usage={"prompt_tokens": 99, "completion_tokens": SHORT}), "cut_off"),
     "no max_tokens": (completion("Leads on. " * SHORT), "longer_than_asked"),
     "no reason": (completion(""), "empty_replies"),
@@ -103,13 +115,15 @@ def test_what_may_make_figures_wrong_is_said(serve, tmp_path):
     server = serve(lambda body: Sent(next(odd)))
     options = {"classifiers": ("lexicon",), "max_new_tokens": SHORT}
     results = run(server, "labe", tmp_path / "run", limit=2 * len(WARNED), **options)
-    assert {code for _, code in WARNED.values()} <= codes(results)
+    assert {code for _, code in WARNED.values()} - {"echoed_prompt"} <= codes(results)  # of another question
 
 
 @pytest.mark.parametrize(("answer", "code"), WARNED.values(), ids=WARNED)
 def test_what_is_odd_is_noted(answer, code):
     reader = ReplyReader("tiny")
-    reply = reader.read(answer, Request((Message("user", "Write a letter."),), sampling=Sampling(max_new_tokens=SHORT)))
+    reply = reader.read(
+        answer, Request((Message("user", "Write a letter about her."),), sampling=Sampling(max_new_tokens=SHORT))
+    )
     ends = {"thought": {"thought_cut_off"}, "length": {"cut_off"}}.get(reply.finish_reason, set())
     assert ends | {*reader.notes} == {code}
 
@@ -148,8 +162,27 @@ def test_a_text_that_broke_off_is_asked_for_again(serve, tmp_path):
     assert figures(found) == figures(plain)
 
 
-def test_texts_withheld_by_filters_of_other_names_are_refused(serve, tmp_path):
-    server = serve(lambda body: Sent(completion("Mos", "SAFETY")) if some(body) else first_option(body))
+def test_a_reply_that_several_requests_get_is_said():
+    """As of a cache that takes requests for one another."""
+    reader = ReplyReader("tiny")
+    for name in ("a", "b"):
+        assert "repeated_reply" not in reader.notes
+        reader.read({"id": "1", **completion("She is.")}, Request((Message("user", name),), name=name))
+    assert "repeated_reply" in reader.notes
+
+
+def test_facts_that_were_cut_off_are_named(serve, tmp_path, monkeypatch):
+    """Half of the replies, whose first ones are whole."""
+    for name in likeness.LIKENESS:
+        monkeypatch.setitem(likeness.LIKENESS, name, lambda replies, answers: None)
+    odd = itertools.cycle([completion("It is so."), completion("It is", "length")])
+    results = run(serve(lambda body: Sent(next(odd))), "utility", tmp_path / "run", limit=6, configs=("questions",))
+    assert "cut_off" in codes(results)
+
+
+@pytest.mark.parametrize("reason", ["SAFETY", "SPII", "ERROR_TOXIC"])
+def test_texts_withheld_by_filters_of_other_names_are_refused(serve, tmp_path, reason):
+    server = serve(lambda body: Sent(completion("Mos", reason)) if some(body) else first_option(body))
     options = {"limit": 6, "protocol": "generate", "max_failed": 1.0}
     results = run(server, "contact_hypothesis", tmp_path / "run", **options)
     [warning] = results.warned("failed_requests")

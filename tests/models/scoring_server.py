@@ -33,7 +33,10 @@ class Scoring:
             text = body.get("prompt")
             if text is None:
                 text = self._tokenizer.apply_chat_template(
-                    body["messages"], add_generation_prompt=body["add_generation_prompt"], tokenize=False
+                    body["messages"],
+                    add_generation_prompt=body["add_generation_prompt"],
+                    tokenize=False,
+                    **body.get("chat_template_kwargs", {}),
                 )
             tokens = self._tokenizer(text, add_special_tokens=body["add_special_tokens"])["input_ids"]
         return Sent({"tokens": tokens, "count": len(tokens), "max_model_len": 1024})

@@ -492,7 +492,14 @@ def test_a_thought_that_is_closed_is_said_in_the_results(evenhand, tiny_checkpoi
 
 
 @pytest.mark.parametrize(
-    "template", [templates.LLAMA_2, templates.QWEN_3.replace("<|im_start|>", ""), templates.DEEPSEEK_R1]
+    "template",
+    [
+        templates.LLAMA_2,
+        templates.QWEN_3.replace("<|im_start|>", ""),
+        templates.DEEPSEEK_R1,
+        templates.SMOLLM_3,
+        templates.HUNYUAN,
+    ],
 )
 def test_servers_and_trainers_read_the_very_same_tokens(tiny_llama, tokenizer, tmp_path, template):
     from evenhand.models.server_tokens import LocalReader, ServerReader
@@ -509,9 +516,12 @@ def test_servers_and_trainers_read_the_very_same_tokens(tiny_llama, tokenizer, t
     def ask(path, body, read):
         return read(routes[path](body).body)
 
-    assert ServerReader("tiny").continuations(request, ask) == expected
+    served = ServerReader("tiny")
+    assert served.continuations(request, ask) == expected
     own.save_pretrained(tmp_path)
-    assert LocalReader(str(tmp_path)).continuations(request, ask) == expected
+    local = LocalReader(str(tmp_path))
+    assert local.continuations(request, ask) == expected
+    assert tuple(served.notes) == local.notes
     [example] = read_answers([Request(request.messages, ("Likely",))], reader, "tiny", end=None)
     assert example == expected[0]
 

@@ -226,3 +226,13 @@ def test_faults_change_nothing(client, scoring):
     assert sum(each.met.total() for each in faults.values()) >= 10
     assert set(faults["/v1/completions"].answered.values()) == {1}
     assert sorted(faulty.prompts) == sorted(sound.prompts)
+
+
+def test_a_token_that_is_given_twice_counts_once():
+    """As by servers that add the token that they took to the likeliest ones."""
+    from evenhand.models.server_choices import _read_top
+
+    yes, no = ({"token": token, "logprob": math.log(share)} for token, share in (("Yes", 0.3), ("No", 0.24)))
+    top = {"message": {"content": "Yes"}, "logprobs": {"content": [{"top_logprobs": [yes, no, yes]}]}}
+    found = _read_top({"choices": [top]}, ("Yes", "No"))
+    assert [math.exp(only) for (only,) in found] == pytest.approx([0.3, 0.24])

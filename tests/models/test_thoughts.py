@@ -23,6 +23,11 @@ FINISHED = {
     "Magistral": "[THINK]Paris? No.[/THINK]Madrid",
     "Command A": "<|START_THINKING|>Paris? No.<|END_THINKING|><|START_RESPONSE|>Madrid<|END_RESPONSE|>",
     "Granite": "<think>Paris? No.</think>\n<response>Madrid</response>",
+    "Granite 3.2": "Here is my thought process:\nParis? No.\n\nHere is my response: Madrid",
+    "Granite 3.2, shortened": "Here's my thought process: Paris? No. Here's my response:\nMadrid",
+    "Apriel": "Here are my reasoning steps:\nParis? No.\n[BEGIN FINAL RESPONSE]\nMadrid\n[END FINAL RESPONSE]",
+    "Open WebUI": '<details type="reasoning" done="true">\nParis? No.\n</details>\nMadrid',
+    "Poe": "*Thinking...*\n\n> Paris?\n> No.\n\nMadrid",
     "Apertus": "<|inner_prefix|>Paris? No.<|inner_suffix|>Madrid",
     "Kimi": "◁think▷Paris? No.◁/think▷Madrid",
     "Gemma 4": "<|channel>thought\nParis? No.<channel|>Madrid",
@@ -41,6 +46,7 @@ CUT_OFF = {
     "gpt-oss": "<|channel|>analysis<|message|>Maybe Paris",
     "gpt-oss, all special tokens left out": "analysisMaybe Paris",
     "closed, and no answer": "<think>Maybe Paris</think>",
+    "Granite 3.2": "Here is my thought process: Maybe Paris",
     "another thought": "<think>Paris</think>Paris?<think>No",
 }
 PLAIN = (
@@ -52,6 +58,13 @@ PLAIN = (
     "analysis of the text: good",
     "x < y > z",
     "[THINKING]",
+    "Here is my response: Madrid",
+)
+FRAMED = (
+    "<|START_RESPONSE|>Madrid<|END_RESPONSE|>",
+    "<|START_RESPONSE|>Madrid",
+    "<answer>\nMadrid\n</answer>",
+    "Madrid<|end|>",
 )
 
 
@@ -74,6 +87,11 @@ def test_a_thought_that_was_cut_off_is_no_answer(text):
 def test_a_text_without_a_thought_stays_to_the_letter(text):
     assert split_thought(text) == (text, "")
     assert make_reply(text, "length") == Reply(text, "length")
+
+
+@pytest.mark.parametrize("text", FRAMED)
+def test_the_frame_of_an_answer_is_taken_off_without_a_thought_too(text):
+    assert split_thought(text) == ("Madrid", "")
 
 
 def test_an_empty_thought_is_none():

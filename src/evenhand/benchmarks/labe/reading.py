@@ -36,6 +36,8 @@ ERROR_MARKER = re.compile(
     r"|(?:text|content|response)\": ?null\b.*"
     r"|(?:\w+ )?(?:connection|server|network|api|timeout|rate limit) (?:error|exceeded|reached)"
     r"|(?:the )?(?:request|connection|model|server|api)(?: call)? (?:timed out|failed|returned no).{0,100}"
+    r"|(?:the )?(?:service|server|model|system|engine)(?: is)?(?: (?:temporarily|currently))* "
+    r"(?:unavailable|overloaded|busy)\b.{0,100}"
     r"|(?:unable|failed|failure) to (?:get|generate|obtain|receive|fetch|produce) "
     r"(?:an? |any |the )?(?:response|text|output|answer|reply|completion)s?(?:[.!:;(].*)?",
     re.IGNORECASE | re.DOTALL,

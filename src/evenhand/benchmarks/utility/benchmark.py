@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 EXAMPLES = 8
+MANY_CUT_OFF = 0.1  # share of answers
 SCORES_TEXTS = {"choose", "continue"}  # what a model must support for perplexity
 
 
@@ -103,7 +104,13 @@ class Utility(Benchmark[NoOptions]):
 
         if not table.row("accuracy").n_read:
             return []
-        found = [RunWarning("not_installed", f"No {key}: {why}.") for key, why in NEEDS.items() if key not in table]
+        written = predictions[predictions["kind"] == "question"]
+        wrong = written[(written["outcome"] == "wrong") & (written["finish_reason"] == "length")]
+        found = []
+        if len(wrong) > MANY_CUT_OFF * len(written):
+            cut = f"{len(wrong):,} of {len(written):,} answers were cut off at --max-new-tokens {config.max_new_tokens}"
+            found.append(RunWarning("cut_off", f"{cut} before a right answer, and count as wrong. Increase it."))
+        found += [RunWarning("not_installed", f"No {key}: {why}.") for key, why in NEEDS.items() if key not in table]
         if "bertscore_minilm" in table:
             found.append(RunWarning("bertscore_by", f"BERTScore by MiniLM was computed by {bertscore_by()}."))
         return found
