@@ -75,7 +75,7 @@ def test_csv_is_read_alike_everywhere(read, edited, encoding, separator):
 
 @pytest.mark.parametrize("edited", [False, True])
 def test_broken_csv_is_named_by_its_line(read, monkeypatch, edited):
-    monkeypatch.setattr("evenhand.row_files.rows._LONGEST_FIELD", 100_000)
+    monkeypatch.setattr("evenhand.row_files.rows.LONGEST", 100_000)
     for content, message in (
         ("a,b\n1,2\n1,\0\n", "NUL character at line 3"),
         ('a,b\n1,2\n1,"2\n1,2\n', "row at line 3, whose quotation mark is never closed"),

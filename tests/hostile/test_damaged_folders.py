@@ -50,7 +50,7 @@ def contents(folder):
 def is_one_sentence(called):
     """A refusal: its exit code, and one line that says what came and what to do."""
     assert called.code in (1, 2), called.err
-    said = [line for line in called.err.splitlines() if line and "row/s" not in line]  # of the bar
+    said = [line for line in called.err.splitlines() if line and "%, " not in line]  # of the bar
     assert len(said) == 1, called.err
     assert said[0].startswith("evenhand: ")
     assert "Traceback" not in said[0]

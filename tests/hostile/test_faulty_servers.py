@@ -203,7 +203,7 @@ def test_a_run_goes_on_after_its_limit(evenhand, serve, sound, no_report, tmp_pa
     prices.write_text("model,input,output,currency\ntiny,2.5,10,USD\n")
     server = serve(answer)
     limits = ("--max-cost", 0.1, "--prices", prices)
-    asked = command(server, tmp_path / "run", *limits, "--max-new-tokens", 100, "--batch-size", 4)
+    asked = command(server, tmp_path / "run", *limits, "--max-new-tokens", 101, "--batch-size", 4)
     for replies in (28, 56, 84):
         called = evenhand(*asked)
         assert called.code == 1

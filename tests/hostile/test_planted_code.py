@@ -359,7 +359,14 @@ def test_a_dataset_is_one_of_the_package(evenhand, mark, tmp_path):
 
 def test_all_that_loads_does_so_in_one_place(root):
     """The other calls of this name are to evenhand's own classes, and to peft's, which read settings."""
-    own = {"AgencyClassifier", "TransformersDetector", "DiffusersPainter", "PeftConfig", "_CompleteModel"}
+    own = {
+        "CompleteModel",
+        "AgencyClassifier",
+        "TransformersDetector",
+        "DiffusersPainter",
+        "PeftConfig",
+        "_CompleteModel",
+    }
     calls = set()
     for folder in ("src", "models", "trainers", "scripts", "metrics"):
         for path in Path(root / folder).rglob("*.py"):

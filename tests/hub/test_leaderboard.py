@@ -453,7 +453,7 @@ def test_what_is_no_board_is_not_published(evenhand, tmp_path):
     [
         (["nowhere at all", "--output", "out"], "is no folder or file here"),
         (["in", "--output", "in"], "holds other files than"),
-        (["in", "--output", "out", "--base", "x"], "--base: 'x'"),
+        (["in", "--output", "out", "--base", "x"], "--base: must be KEY=VALUE"),
         (["in", "--output", "out", "--model-id", "gone=a/b"], "does not exist"),
     ],
 )

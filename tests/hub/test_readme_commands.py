@@ -24,8 +24,8 @@ pytestmark = pytest.mark.slow
 
 
 def readme_commands(root):
-    readme = (root / "README.md").read_text(encoding="utf-8")
-    section = readme.split("## From a base model to a published checkpoint")[1]
+    page = (root / "docs" / "publishing.md").read_text(encoding="utf-8")
+    section = page.split("## From a base model to a published checkpoint")[1]
     return re.search(r"```\n(.*?)\n```", section, re.DOTALL)[1].splitlines()
 
 

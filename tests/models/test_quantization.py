@@ -111,5 +111,5 @@ def test_the_command_line_refuses_it_without_a_gpu(monkeypatch, evenhand, tiny_c
     assert "this machine has no CUDA GPU" in called.err
     wrong = evenhand(*asked, "--model-option", "quantization=2bit")
     assert wrong.code == 2
-    assert "4bit or 8bit is accepted" in wrong.err
+    assert "must be 4bit or 8bit" in wrong.err
     assert not (tmp_path / "run").exists()

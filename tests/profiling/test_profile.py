@@ -85,7 +85,7 @@ def test_one_page_has_every_figure_with_what_it_means(profiled):
         "no data",  # the stubs write no assignment that can be read
         "0 of ",
         "the same whatever is asked",  # of stub:last
-        "it takes 4 base models or more",
+        "takes 4 base models or more",
         "Published figures are not shown beside it: only 12 of 103,014 rows",
         "How models differ",
     ):

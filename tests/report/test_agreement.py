@@ -35,7 +35,7 @@ def ran(tmp_path):
         run = RunFolder(tmp_path / (folder or f"{benchmark}-{model}"))
         run.path.mkdir()
         run.config.write_text(json.dumps(config))
-        run.predictions.touch()
+        run.predictions_file.touch()
         run.write_results(results)
         return run.path
 

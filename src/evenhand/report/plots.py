@@ -33,13 +33,14 @@ Interval = Sequence[float | None]
 
 def grouped_bars(
     values: Mapping[str, Mapping[str, tuple[float, Interval]]], unit: str, reference: tuple[float, str],
-    limits: tuple[float, float] = (0, 100),
+    limits: tuple[float, float] = (0, 100), marks: Mapping[str, Mapping[str, float]] | None = None,
 ) -> str:  # fmt: skip
     """Draw horizontal bars with error bars, and a dashed line at the reference.
 
     Args:
         values: {group: {bar: (value, interval)}}; a value that is no number is left out.
         reference: (value, label) of the dashed line.
+        marks: {group: {bar: value}}, a black line across a bar.
     """
     groups, bars = list(values), list(dict.fromkeys(bar for group in values.values() for bar in group))
     names = [_folded(group, 24) for group in groups]
@@ -56,6 +57,8 @@ def grouped_bars(
                 if _finite(value):
                     lengths[place] = value
                     _error_bar(axes, place, interval)
+                if (mark := (marks or {}).get(group, {}).get(bar)) is not None:
+                    axes.vlines(mark, place - thick / 2, place + thick / 2, color="black", linewidth=2.5)
             color = _COLORS[k % len(_COLORS)]
             axes.barh(list(lengths), list(lengths.values()), thick * 0.92, label=_label(bar), color=color)
         axes.axvline(reference[0], linestyle="--", linewidth=1, color="#444")

@@ -47,7 +47,10 @@ def refuse_twice(paths: Iterable[Path], plural: str) -> None:
     """Raise UsageError where a file is given twice, by any names."""
     seen: dict[str, Path] = {}
     for path in paths:
-        before = seen.setdefault(os.path.realpath(path), path)
+        try:
+            before = seen.setdefault(os.path.realpath(path), path)
+        except ValueError:  # a NUL in the name: no such file, as its opening says
+            continue
         if before is not path:
             also = "" if str(before) == str(path) else f", also as {before}"
             raise UsageError(f"{path} is given twice{also}; name each file of {plural} once")

@@ -107,7 +107,7 @@ def test_a_stopped_run_goes_on_and_ends_as_one_that_was_not(rows, tmp_path):
     whole = evaluate(config, tmp_path / "whole", model=Scripted(choosing(rows, biased), at_once=4))
     assert len({*asked}) == 36
     assert len(asked) <= 36 + 4  # of the call that failed, at most
-    assert resumed.predictions.read_bytes() == whole.predictions.read_bytes()
+    assert resumed.predictions_file.read_bytes() == whole.predictions_file.read_bytes()
     one, other = (each.read_results().figures.to_frame() for each in (resumed, whole))
     assert one.equals(other)
     assert by_context(whole.read_results().figures, "bias_score") == {"ambig": 100, "disambig": 100}

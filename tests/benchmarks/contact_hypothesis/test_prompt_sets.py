@@ -278,7 +278,7 @@ def test_the_default_protocol_is_the_first_that_the_model_can():
     assert chosen_protocol(BENCHMARK.card, config, both, "m") == ("choose", None)
     protocol, said = chosen_protocol(BENCHMARK.card, config, writes, "m")
     assert protocol == "generate"
-    assert "protocol generate was taken" in said
+    assert "protocol generate was used" in said
 
 
 @pytest.mark.parametrize("name", ["contact_hypothesis", "implicit_bias.understanding"])

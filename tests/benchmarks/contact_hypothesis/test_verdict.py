@@ -236,4 +236,4 @@ def test_the_effect_of_contact_is_that_of_each_prompt_set():
 def test_a_margin_is_a_percentage(evenhand, margin):
     called = evenhand("compare", "a", "b", "--margin", margin)
     assert called.code == 2
-    assert "a percentage of 0 or more is accepted" in called.err
+    assert "must be a percentage of 0 or more" in called.err

@@ -418,7 +418,7 @@ def test_the_default_protocol_is_the_first_that_the_model_can():
     assert chosen_protocol(BENCHMARK.card, run_config(NAME, "m"), both, "m") == ("choose", None)
     protocol, said = chosen_protocol(BENCHMARK.card, run_config(NAME, "m"), writes, "m")
     assert protocol == "generate"
-    assert "protocol generate was taken" in said
+    assert "protocol generate was used" in said
 
 
 def test_always_the_first_listed_is_exposed_by_balanced_order(scored):
@@ -765,7 +765,7 @@ def test_a_prompt_to_the_letter_needs_a_model_that_takes_it(tmp_path):
 def test_list_shows_it(evenhand):
     called = evenhand("list")
     assert called.code == 0
-    assert re.search(rf"{NAME}\s+finetune_full", called.out)
+    assert re.search(rf"^  {NAME} ", called.out, re.MULTILINE)
 
 
 def test_plan_counts_stories(evenhand):

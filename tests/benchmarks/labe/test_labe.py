@@ -775,7 +775,7 @@ OF_TEXTS = {"texts": "x.csv"}
         (OF_TEXTS | {"runs": 2}, "remove --sample, --config and --runs"),
         (OF_TEXTS | {"mitigation": "fairness-instruction"}, "changes what a model writes"),
         (OF_TEXTS | {"mitigation": "selective-rewrite"}, "changes what a model writes"),
-        (OF_TEXTS | {"preprocess": "none of these"}, "none, ratemyprofessor or bias_in_bios is accepted"),
+        (OF_TEXTS | {"preprocess": "none of these"}, "must be none, ratemyprofessor or bias_in_bios"),
         ({"text_column": "review"}, "has no effect without --texts"),
         ({"group_column": "field"}, "has no effect without --texts"),
         ({"preprocess": "ratemyprofessor"}, "has no effect without --texts"),

@@ -149,6 +149,7 @@ def export(settings: ExportSettings) -> Exported:
     """
     if problem := next(_find_problems(settings), None):
         raise UsageError(problem)
+    check_output(settings.output, (), "new", lambda _: True)
     scheme, left_out = settings.scheme, dict[str, int]()
     chosen = settings.columns or settings.each or settings.id_column or settings.label_column
     shown = None if chosen or not scheme.shown or not is_shown(settings.sources[0], scheme.shown) else scheme.shown
