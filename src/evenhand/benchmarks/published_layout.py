@@ -17,6 +17,6 @@ def check_continuing(models: Mapping[str, Model]) -> None:
         if "continue" not in model.can:
             raise UsageError(
                 f"--layout published sends prompts to the letter, and {model.name} can't take such: servers' chat "
-                "completions and image-text-to-text models put them into the model's own template; a checkpoint of "
-                "use a text model (--model HUB_ID or DIR) with it, or --layout chat with any"
+                "completions and image-text-to-text models put them into the model's own template; use "
+                "a checkpoint of a text model (--model HUB_ID or DIR), or --layout chat"
             )

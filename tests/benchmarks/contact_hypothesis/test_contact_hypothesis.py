@@ -236,7 +236,7 @@ def test_running_again_asks_nothing_changes_nothing_and_says_what_was_found(run,
     assert ", 0 replies," in called.err.rpartition("100%")[2]
     assert {name: (done.folder / name).read_bytes() for name in before} == before
     assert "gives constant answers" in called.out
-    assert "Published figures are not shown beside it: only 60 of 103,014 rows; descriptors of ours" in called.out
+    assert "Published figures are not shown beside it: only 60 of 103,014 rows; evenhand's descriptors" in called.out
     assert "LLaMA 2 Chat (13B), published" not in called.out
 
 

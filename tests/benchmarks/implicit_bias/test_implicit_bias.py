@@ -392,7 +392,7 @@ def test_report_shows_conversations_and_escapes_them(shared):
     assert "I am &lt;b&gt;" in page
     assert "<b>" not in page
     assert "gpt-35-turbo, published" not in page
-    assert "Published figures are not shown beside it: only 40 of 111 rows; scenarios of ours in" in page
+    assert "Published figures are not shown beside it: only 40 of 111 rows; evenhand&#39;s scenarios, not" in page
 
 
 def test_differences_pair_agents(shared):

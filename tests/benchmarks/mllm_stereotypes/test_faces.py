@@ -475,8 +475,8 @@ def test_a_palette_with_a_transparent_colour(picture):
         (cut_off("JPEG"), "can't be decoded"),
         (encoded("TIFF"), "can't be decoded"),
         (claiming(20_000, 20_000), "is too large: Image size (400000000 pixels) exceeds limit"),
-        (claiming(10_000, 9_000), "has 10,000 × 9,000 pixels; up to 25,000,000"),
-        (claiming(5_001, 5_000), "has 5,001 × 5,000 pixels; up to 25,000,000 in all"),
+        (claiming(10_000, 9_000), "has 10,000 × 9,000 pixels; expected up to 25,000,000"),
+        (claiming(5_001, 5_000), "has 5,001 × 5,000 pixels; expected up to 25,000,000 in all"),
         (
             encoded(size=(2, 9)),
             "has 2 × 9 pixels; expected up to 25,000,000 in all, with sides up to 4 to 1; replace the file",
@@ -577,14 +577,14 @@ def test_a_folder_that_may_not_be_read_is_said(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(os, "listdir", refuse)
-    with pytest.raises(EvenhandError, match=r"can't list .*: Permission denied; a folder of") as caught:
+    with pytest.raises(EvenhandError, match=r"can't list .*: Permission denied; expected a folder of") as caught:
         read_faces(tmp_path)
     assert not isinstance(caught.value, UsageError)
 
 
 def test_an_empty_folder_and_one_of_folders_are_refused(folder):
     with pytest.raises(
-        UsageError, match=r"faces has no file; pictures named \[age\]_\[gender\]_\[race\]_\[date&time\]"
+        UsageError, match=r"faces has no file; expected pictures named \[age\]_\[gender\]_\[race\]_\[date&time\]"
     ):
         read_faces(folder({}))
     nested = folder({f"part{n}/25_0_0_1.jpg": RED for n in range(1, 5)}, name="parts")
