@@ -87,7 +87,7 @@ def test_neither_way_is_narrower_by_itself():
     values = np.array([[0.0, 0, 1], [0, 1, 0], [1, 0, 0]]).reshape(-1, 1)
     places = np.arange(9)
     found = errors(influences(values, ones(values)), ones(values), places // 3, places % 3)
-    assert found.alike == pytest.approx(3)
+    assert found.uniform == pytest.approx(3)
     np.testing.assert_allclose(
         found.interval_between(np.array([1 / 3]), 0, 1), [[0.025 ** (1 / 3) / 3, 1 - 2 / 3 * 0.025 ** (1 / 3)]]
     )
