@@ -117,7 +117,7 @@ def test_labels_worth_half_have_the_interval_of_half_as_many():
     half, all_by_half = Judged(50, 45, 50, 40), Judged(100, 90, 100, 80, 0.5, 0.5)
     assert all_by_half.interval(seen_share(0.5, 0.02, 39)) == half.interval(seen_share(0.5, 0.02, 39))
     assert all_by_half.corrected(0.5) == RIGHT.corrected(0.5)
-    assert "100 labels of the class, worth 8.0 drawn each" in Judged(100, 90, 100, 80, 0.08, 1).why_not
+    assert "100 labels of the class, worth 8.0 drawn singly" in Judged(100, 90, 100, 80, 0.08, 1).why_not
 
 
 @settings(max_examples=40, deadline=None)
