@@ -354,14 +354,6 @@ class Benchmark(ABC, Generic[O]):
 
         return laid_out(self, predictions, results)
 
-    def main_rows(self, table: FigureTable) -> list[FigureRow]:
-        """Return the figures by which the whole run is judged and its answers are counted.
-
-        By default the first figure's, of all rows together where it has that.
-        """
-        first = [row for row in table if row.figure == self.figures[0].key]
-        return [row for row in first if not row.groups] or first[:1]
-
     def published(self, config: RunConfig[O]) -> list[dict[str, Any]]:
         """Return the paper's figures for a run as in the paper, by default from published.csv."""
         from evenhand.flow.results import published_beside
@@ -383,6 +375,13 @@ class Benchmark(ABC, Generic[O]):
         """Prepare predictions of `read` for figures."""
         with naming_fault(self, "prepare"):
             return Sample(self.prepare(predictions), Design(self.card.clusters, self.card.strata))
+
+    def main_rows(self, table: FigureTable) -> list[FigureRow]:
+        """Return the figures by which the whole run is judged and its answers are counted."""
+        if any(figure.main is not None for figure in self.figures):
+            return [row for figure in self.figures for row in table if figure.is_main(row)]
+        first = [row for row in table if row.figure == self.figures[0].key]
+        return [row for row in first if not row.groups] or first[:1]
 
     def figure(self, key: str) -> Figure:
         return next(each for each in self.figures if each.key == key)

@@ -230,6 +230,8 @@ class Figure:
         judged_where: {column: value} of the groups that are judged so; empty: all groups of these groupings.
         exploratory: groupings that comparisons look at without claiming anything.
         by: further groupings, for reports alone.
+        main: grouping by which the whole run is judged and its answers are counted; main_where: {column: values} of its
+            groups. None: not by this figure. Where no figure says so it is the first, of all rows together.
         where: {column: value} of the rows that it is of.
         description: a sentence for other people's tools.
         digits: after the point.
@@ -249,6 +251,8 @@ class Figure:
     judged: tuple[Columns, ...] | None = None
     submitted: tuple[Columns, ...] | None = None
     judged_where: Groups = field(default_factory=dict)
+    main: Columns | None = None
+    main_where: Mapping[str, Columns] = field(default_factory=dict)
     where: Mapping[str, object] = field(default_factory=dict)
     description: str = ""
     digits: int = 1
@@ -262,6 +266,7 @@ class Figure:
         for name in ("headline", "exploratory", "by", "judged", "submitted"):
             for columns in getattr(self, name) or ():
                 check_names(of, **{f"each grouping of {name}": columns})
+        check_names(of, main=self.main or ())
         if self.best not in ("low", "high", "zero", None):
             raise TypeError(f"{of}: best must be 'low', 'high', 'zero' or None, got {self.best!r}")
 
@@ -304,6 +309,14 @@ class Figure:
     def is_submitted(self, row: FigureRow) -> bool:
         """Whether `evenhand submit` sends this row."""
         return row.headline if self.submitted is None else self.grouping_of(row.groups) in self.submitted
+
+    def is_main(self, row: FigureRow) -> bool:
+        """Whether the whole run is judged by this row."""
+        return (
+            (row.figure, row.groups.keys()) == (self.key, set(self.main or ()))
+            and self.main is not None
+            and all(row.groups[column] in values for column, values in self.main_where.items())
+        )
 
     def label(self, groups: Groups) -> str:
         """The figure of a group, as tables of several name it: "biased answers: certainty, no_contact"."""

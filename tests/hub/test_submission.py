@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import yaml
 from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft202012Validator
 
+from evenhand.benchmarks import get_benchmark
 from evenhand.flow.run_folder import RunFolder
 from evenhand.library import dataset_version
 from tests.hub.submittable import COMMIT, MODEL, add_warning, change, change_figure, change_predictions, files, whole
@@ -94,6 +96,24 @@ def test_one_file_a_task_as_the_client_reads_it(contact, submit):
     )
     raw = figures.row("biased", scale="frequency", contact="positive_contact").value
     assert found["frequency-positive_contact"].value == pytest.approx(1 - raw / 100, abs=1e-6)
+
+
+@pytest.mark.parametrize("best", ["low", "high", "zero"])
+def test_boards_have_the_first_figure_of_each_task(evenhand, submit, tmp_path, monkeypatch, best):
+    """A further figure by the same columns is submitted with the first, and takes no place of it."""
+    kind = type(get_benchmark("contact_hypothesis"))
+    first = kind.figures[0]
+    further = replace(first, key="further", best=best, headline=(("scale", "contact"),), submitted=None)
+    monkeypatch.setattr(kind, "figures", (*kind.figures, further))
+    done = evenhand(
+        "run", "contact_hypothesis", "--model", "stub:random", "--limit", "60", "--output", tmp_path / "new"
+    )
+    assert done.code == 0, done.err
+    written = submit(whole(tmp_path / "new", tmp_path / "run"), "--namespace", "ann")
+    assert sorted(each.task_id for each in entries(written)) == sorted(TASKS)
+    assert all(each.notes.startswith("value = 1 - biased / 100") for each in entries(written))
+    of_further = [each for each in the_record(written)[1]["evaluation_results"] if "further" in json.dumps(each)]
+    assert {each["evaluation_result_id"].partition("/")[0] for each in of_further} == {*TASKS}
 
 
 def test_higher_is_better_everywhere(contact, submit):

@@ -24,7 +24,7 @@ from evenhand.models.request import Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureRow, FigureTable
+    from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -122,7 +122,3 @@ class Bbq(Benchmark[BbqOptions]):
         from evenhand.benchmarks.bbq.findings import choose_examples
 
         return replace(super().findings(predictions, results), examples=tuple(choose_examples(predictions)))
-
-    def main_rows(self, table: FigureTable) -> list[FigureRow]:
-        """The bias scores of both kinds of context."""
-        return table.rows("bias_score", "context_condition")

@@ -37,7 +37,7 @@ from evenhand.paths import typed_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureRow, FigureTable
+    from evenhand.figure import FigureTable
     from evenhand.flow.results import Results
     from evenhand.report.findings import Findings
 
@@ -122,11 +122,6 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
         self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[ImplicitBiasOptions]
     ) -> list[RunWarning]:
         return [*_score_warnings(predictions, table), *reply_warnings(predictions, config)]
-
-    def main_rows(self, table: FigureTable) -> list[FigureRow]:
-        """The bias score of the last assignments, or of the only ones."""
-        last = report.last_score(table)
-        return [last] if last.figure else []
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
         """Table 1's rows of this setting; for agents that reflect, appendix E's ranges of rates."""

@@ -36,7 +36,7 @@ FIGURES = (
     Figure(
         "bias_score", "bias score", Assignments("score", SCORE, key="bias_score"), "score", "zero",
         headline=(("stage",),), exploratory=(("stage", "domain"), ("stage", "shape")), by=(*BY, ("stage", "run")),
-        where=SCORED, digits=DIGITS,
+        where=SCORED, main=("stage",), main_where={"stage": ("last", "all")}, digits=DIGITS,
         description="share of stereotypical minus that of anti-stereotypical task assignments; 0 is best, positive "
         "follows the stereotype",
     ),

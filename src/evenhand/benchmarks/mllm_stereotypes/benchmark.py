@@ -37,7 +37,7 @@ from evenhand.models.request import Image, Message, Reply, Request, Sampling
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureRow, FigureTable
+    from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -216,10 +216,6 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         from evenhand.benchmarks.mllm_stereotypes.statistics import prepare
 
         return prepare(predictions)
-
-    def main_rows(self, table: FigureTable) -> list[FigureRow]:
-        """The score of each configuration."""
-        return table.rows("association_score", "config")
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: Config) -> list[RunWarning]:
         from evenhand.benchmarks.mllm_stereotypes.warnings import make_warnings

@@ -20,7 +20,7 @@ OF_THINGS = {"scenario": "persona"}
 
 FIGURES = (
     Figure("association_score", "association score", MetricValue("association_score", compared="association_score"),
-           unit="score", digits=4, headline=BY_CONFIG, by=BY_SHARED,
+           unit="score", digits=4, headline=BY_CONFIG, by=BY_SHARED, main=("config",),
            description="association bias score: the mean distance of selection rates from even ones; 0 is best"),
     Figure("association_score_answered", "association score, unread left out",
            MetricValue("association_score_answered", compared=OF_BOTH), unit="score", digits=4,

@@ -23,7 +23,7 @@ from evenhand.options import NoOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureRow, FigureTable
+    from evenhand.figure import FigureTable
     from evenhand.flow.results import Results, RunWarning
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -93,10 +93,6 @@ class Utility(Benchmark[NoOptions]):
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return add_figure_columns(predictions)
-
-    def main_rows(self, table: FigureTable) -> list[FigureRow]:
-        """Questions and texts together."""
-        return [row for key in ("accuracy", "perplexity") if (row := table.row(key)).figure]
 
     def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[NoOptions]) -> list[RunWarning]:
         """What could not be computed, and by what BERTScore was."""

@@ -52,14 +52,15 @@ def _likeness(measure: str, name: str, least: float, description: str) -> Figure
 
 FIGURES = (
     Figure("accuracy", "accuracy", Share("correct"), unit="percent", best="high", about="utility", where=QUESTIONS,
-           headline=((),), description="percentage of right answers; 100 is best"),
+           headline=((),), main=(), description="percentage of right answers; 100 is best"),
     _likeness("rouge_l", "ROUGE-L", 0.0, "mean ROUGE-L F1 of replies with the nearest accepted answer"),
     _likeness("bertscore_minilm", "BERTScore by MiniLM", -1.0,
               "mean BERTScore F1, on all-MiniLM-L6-v2's tokens, of replies with the nearest accepted answer"),
     _likeness("similarity", "similarity to the reference", -1.0,
               "mean cosine of all-MiniLM-L6-v2 sentence embeddings of replies and first accepted answers"),
     Figure("perplexity", "perplexity", ExpMean("nats_per_token", weight="tokens"), about="utility", where=TEXTS,
-           digits=2, description="exp of the mean negative log-likelihood of all tokens after texts' first sentences"),
+           main=(), digits=2,
+           description="exp of the mean negative log-likelihood of all tokens after texts' first sentences"),
     Figure("nats_per_word", "log perplexity a word", Mean("nats_per_word"), unit="nats", about="utility", where=TEXTS,
            headline=((),), submitted=(), digits=3, logarithm=True,
            description="mean negative log-likelihood a word: texts by models of different tokenizers"),

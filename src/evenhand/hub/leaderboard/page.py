@@ -15,6 +15,7 @@ from evenhand import __version__
 from evenhand.benchmarks import BENCHMARKS, get_benchmark
 from evenhand.hub.leaderboard.board import Board
 from evenhand.hub.leaderboard.records import Column, Origin, Record, declared_figure
+from evenhand.hub.submission.figures import is_signed
 from evenhand.report.plots import points
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -99,9 +100,11 @@ def _benchmark_title(name: str) -> str:
 
 
 def _heading(column: Column) -> str:
-    """Return "biased answers · certainty-no contact"."""
+    """Return "biased answers · certainty-no contact"; figures with a sign are listed by their distance from 0."""
     known = declared_figure(column)
     metric = known.name if known is not None else column.metric.replace("_", " ")
+    if known is not None and is_signed(known):
+        metric += ", distance from 0"
     return f"{metric} · {column.task.replace('_', ' ')}"
 
 

@@ -35,7 +35,7 @@ from evenhand.report.layout import figure_sentence
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.figure import FigureRow, FigureTable
+    from evenhand.figure import FigureTable
     from evenhand.flow.results import Results
     from evenhand.models.protocol import Model
     from evenhand.report.findings import Findings
@@ -167,10 +167,6 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
             examples=(),
             conversations=tuple(chain.from_iterable(conversations)),
         )
-
-    def main_rows(self, table: FigureTable) -> list[FigureRow]:
-        """The main figure of each case, of last answers."""
-        return [*table.rows("bias_score", stage=LAST_STAGE), *table.rows("male", "case", stage=LAST_STAGE)]
 
 
 def _set_up(row: Row, how: Asking[CaseStudyOptions]) -> tuple[CaseMeeting, list[Agent]]:
