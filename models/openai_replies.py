@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_http import Answer
-from evenhand.models.request import FinishReason, Reply, Request
+from evenhand.models.request import FinishReason, Message, Reply, Request
 from evenhand.models.spending import Usage
 from evenhand.models.thoughts import ends_unopened, make_reply, split_thought
 
@@ -45,6 +45,10 @@ _UNKNOWN_MARK = re.compile(
     re.IGNORECASE,
 )
 _LONG = 20  # characters of a question that no answer repeats by chance
+_ADDED_LINKS = re.compile(r"\n\W*(?:sources?|references|citations)\W*\n(?:.*https?://.*(?:\n|\Z))+\s*\Z", re.IGNORECASE)
+_DRAWS, _LONG_DRAW = 3, 80  # prompts whose draws are the same; characters of a text that isn't drawn twice
+_MOST_DRAWS = 1_000  # prompts that are remembered
+_ALIKE, _MOST_GROWTH = 4, 1.15  # prompts that the server counts alike, of so different lengths
 _FIRST = 5  # replies, all of which were cut off
 _EXCERPT = 100  # characters
 # Types of parts that hold a thought.
@@ -86,6 +90,9 @@ class ReplyReader:
         self._opens_thoughts = self._cut_before = False
         self._ids: dict[str, str] = {}  # {a reply's: its request's}
         self._ends: list[str] = []  # of the first replies
+        self._draws: dict[tuple[Message, ...], tuple[int, str]] = {}  # {prompt: seed and text of its first draw}
+        self._same_draws = 0
+        self._most_read, self._lengths = 0, set[int]()  # tokens of the longest prompts, and their characters
         self.notes: dict[str, str] = {}
         """{code: sentence} for the report."""
 
@@ -159,13 +166,12 @@ class ReplyReader:
         asked = request.messages[-1].text.strip()
         if len(asked) >= _LONG and reply.text.lstrip().startswith(asked):
             self._note("echoed_prompt", "replies begin with the question itself")
-        read = _count(content, "prompt_tokens")
-        if read and read < sum(len(each.text.split()) for each in request.messages):
+        if _ADDED_LINKS.search(reply.text):
             self._note(
-                "prompt_cut",
-                "the server counts fewer tokens in a prompt than it has words: it may have cut the prompt. Let it "
-                "serve the model with a longer context",
+                "added_links", "replies end with a list of links: the server may add what the model didn't write"
             )
+        self._note_cut_prompts(request, _count(content, "prompt_tokens"))
+        self._note_draws(request, reply)
         if written > request.sampling.max_new_tokens and not reply.thought:
             self._note("longer_than_asked", "the server writes more tokens than --max-new-tokens allows")
         if not reply.text.strip() and reply.finish_reason in ("stop", "length"):
@@ -182,6 +188,33 @@ class ReplyReader:
                 "unknown_mark",
                 f"replies hold the mark {mark[0]!r}, which evenhand doesn't know: they may hold thoughts, too",
             )
+
+    def _note_cut_prompts(self, request: Request, read: int | None) -> None:
+        """Note fewer tokens than words, and long prompts of different lengths with one number of tokens."""
+        if not read:
+            return
+        texts = [each.text for each in request.messages]
+        if read >= self._most_read and not request.images:
+            self._lengths = {*(self._lengths if read == self._most_read else ()), sum(map(len, texts))}
+            self._most_read = read
+        alike = len(self._lengths) >= _ALIKE and max(self._lengths) > _MOST_GROWTH * min(self._lengths)
+        if alike or read < sum(len(each.split()) for each in texts):
+            self._note(
+                "prompt_cut",
+                "the server counts fewer tokens in a prompt than it has words, or as many in prompts of different "
+                "lengths: it may have cut them. Let it serve the model with a longer context",
+            )
+
+    def _note_draws(self, request: Request, reply: Reply) -> None:
+        """Note draws of a prompt that are the same though their seeds differ."""
+        if request.sampling.temperature == 0 or len(reply.text) < _LONG_DRAW or self._same_draws >= _DRAWS:
+            return
+        if len(self._draws) < _MOST_DRAWS:
+            self._draws.setdefault(request.messages, (request.seed, reply.text))
+        seed, text = self._draws.get(request.messages, (request.seed, ""))
+        self._same_draws += seed != request.seed and text == reply.text
+        if self._same_draws >= _DRAWS:
+            self._note("same_draws", "the server draws the same text again for another seed: it may ignore temperature")
 
     def _note(self, code: str, text: str) -> None:
         self.notes.setdefault(code, text)

@@ -105,6 +105,10 @@ WARNED = {
     "a call of a tool": (EMPTY, "empty_replies"),
     "a prompt that is cut": (completion("She is.", usage={"prompt_tokens": 2, "completion_tokens": 3}), "prompt_cut"),
     "a mark of its own": (completion(f"<|meditate|>{HMM[:40]}"), "unknown_mark"),
+    "links alone": (
+        completion("She is.\n\n**Sources:**\n1. https://a.example/b\n2. <https://c.example>"),
+        "added_links",
+    ),
     "another model": ({"model": "some/other", **completion("She is kind.")}, "other_model"),
 }
 
@@ -169,6 +173,36 @@ def test_a_reply_that_several_requests_get_is_said():
         assert "repeated_reply" not in reader.notes
         reader.read({"id": "1", **completion("She is.")}, Request((Message("user", name),), name=name))
     assert "repeated_reply" in reader.notes
+
+
+def written(prompt, reply, *, seed=0, tokens=None):
+    """(request, content) of a drawn reply."""
+    request = Request(
+        (Message("user", prompt),), sampling=Sampling(temperature=0.7), seed=seed, name=f"{prompt} {seed}"
+    )
+    usage = {} if tokens is None else {"usage": {"prompt_tokens": tokens, "completion_tokens": 9}}
+    return request, completion(reply) | usage
+
+
+@pytest.mark.parametrize(("same", "noted"), [(3, True), (2, False)])
+def test_draws_that_are_none_are_said(same, noted):
+    """Of three prompts asked with two seeds each, all are answered twice alike by a server that ignores temperature."""
+    reader = ReplyReader("tiny")
+    for place in range(3):
+        for seed in range(2):
+            request, content = written(f"Write {place}.", LETTER * 9 + f" {place} {seed * (place >= same)}", seed=seed)
+            reader.read(content, request)
+    assert ("same_draws" in reader.notes) == noted
+
+
+@pytest.mark.parametrize(("most", "noted"), [(100, True), (1000, False)])
+def test_prompts_that_are_cut_at_one_length_are_said(most, noted):
+    """A server with a context of 100 tokens, one a word, among prompts of 20 to 140 words."""
+    reader = ReplyReader("tiny")
+    for words in range(20, 141, 10):
+        request, content = written("I " * words, "She is.", tokens=min(most, words))
+        reader.read(content, request)
+    assert ("prompt_cut" in reader.notes) == noted
 
 
 def test_facts_that_were_cut_off_are_named(serve, tmp_path, monkeypatch):
