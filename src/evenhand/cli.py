@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, Command] = {
     "gate": Command("evenhand.gating.commands:gate", "check in CI that a candidate model is no worse than its base"),
     "profile": Command("evenhand.profiling.commands:profile", "run all benchmarks that a model can do", tells=True),
     "report": Command("evenhand.report.commands:report", "write a run's report.html again"),
+    "view": Command("evenhand.report.commands:view", "write every prompt and answer of runs as a table to search"),
     "train": Command("evenhand.commands:train", "train a classifier or a debiased model", tells=True),
     "annotate": Command("evenhand.tools.annotation.commands:annotate", "export texts to annotators, score agreement"),
     "ensemble": Command("evenhand.commands:ensemble", "score the answers on which several runs agree"),

@@ -18,7 +18,7 @@ from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.figure import FigureTable, Sample, figure_rows
 from evenhand.flow.configuration import NEEDS, RunConfig, check_loading, check_writing, chosen_protocol, differences
-from evenhand.flow.episode import Episode
+from evenhand.flow.episode import Episode, record_exchanges
 from evenhand.flow.results import SCHEMA_VERSION, Results, RunWarning, figure_warnings, published_beside, versions
 from evenhand.flow.rows import drawn_rows, each_row
 from evenhand.flow.run_folder import GROWING, RunFolder
@@ -124,7 +124,7 @@ def evaluate(
         tolerance = Tolerance(run.config.max_failed, n_episodes)
         runner = Runner(run.models, store, lambda step: progress(n_episodes, step), tolerance)
         try:
-            folder.write_predictions(chain.from_iterable(runner.run(run.all_episodes())))
+            folder.write_predictions(chain.from_iterable(runner.run(map(record_exchanges, run.all_episodes()))))
         except ModelError as error:
             goes_on = f" {len(store):,} replies are stored; the same command goes on from here and asks nothing twice."
             ended: type[Exception] = EvenhandError if isinstance(error, LimitReached) else ModelError

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -19,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import RunConfig, deciding, differences
-from evenhand.flow.episode import Prediction
+from evenhand.flow.episode import EXCHANGE, Prediction
 from evenhand.flow.foreign_files import AGAIN, AWAY, read_object, shortened
 from evenhand.flow.results import Results, without_nan
 from evenhand.whole_files import explained, is_remains, remove_remains, whole_file, write_whole
@@ -34,6 +35,8 @@ class Configuration(Protocol):
 LOCK = ".lock"
 GROWING = ("limit", "runs")  # settings of which more may be asked later in the same folder
 _PREDICTIONS_AT_ONCE = 10_000
+_MESSAGES = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
+EXCHANGES = pa.schema(zip(EXCHANGE, (_MESSAGES, pa.string(), pa.list_(pa.list_(pa.float64())))))
 
 
 class RunFolder:
@@ -46,6 +49,7 @@ class RunFolder:
         self.predictions_file = path / "predictions.parquet"
         self.results = path / "results.json"
         self.report = path / "report.html"
+        self.view = path / "view.html"
         self.pictures = path / "pictures"
 
     def __repr__(self) -> str:
@@ -167,23 +171,44 @@ class RunFolder:
             lock.release()
 
     def write_predictions(self, predictions: Iterable[Prediction]) -> None:
-        """Write all predictions; only their compact columns stay in memory.
+        """Write all predictions; only their compact columns stay in memory, prompts on the disk.
 
         Raises EvenhandError where two share an id.
         """
-        arriving = iter(predictions)
-        parts = []
-        while some := list(islice(arriving, _PREDICTIONS_AT_ONCE)):
-            parts.append(pa.Table.from_pylist(some))
-        table = pa.concat_tables(parts, promote_options="permissive")
-        _refuse_equal_ids(table)
-        with explained(self.predictions_file), whole_file(self.predictions_file) as file:
-            pq.write_table(table, file, compression="zstd")
+        arriving, parts = iter(predictions), []
+        with ExitStack() as stack:
+            with explained(self.predictions_file):
+                aside = stack.enter_context(tempfile.TemporaryFile(dir=self.path))
+            exchanges = stack.enter_context(pa.ipc.new_file(aside, EXCHANGES))
+            while some := list(islice(arriving, _PREDICTIONS_AT_ONCE)):
+                asked = [{name: each.pop(name, None) for name in EXCHANGE} for each in some]
+                parts.append(pa.Table.from_pylist(some))
+                with explained(self.predictions_file):
+                    exchanges.write_batch(pa.RecordBatch.from_pylist(asked, EXCHANGES))
+            exchanges.close()
+            table = pa.concat_tables(parts, promote_options="permissive")
+            _refuse_equal_ids(table)
+            schema = pa.schema([*table.schema, *EXCHANGES])
+            kept = pa.ipc.open_file(aside)
+            with (
+                explained(self.predictions_file),
+                whole_file(self.predictions_file) as file,
+                pq.ParquetWriter(file, schema, compression="zstd") as out,
+            ):
+                for place in range(kept.num_record_batches):
+                    batch = kept.get_batch(place)
+                    rows = table.slice(place * _PREDICTIONS_AT_ONCE, len(batch))
+                    out.write_table(pa.Table.from_arrays([*rows.columns, *batch.columns], schema=schema))
 
-    def read_predictions(self) -> pd.DataFrame:
-        """Read predictions.parquet. Raises EvenhandError where it is damaged."""
+    def read_predictions(self, exchanges: bool = False) -> pd.DataFrame:
+        """Read predictions.parquet. Raises EvenhandError where it is damaged.
+
+        exchanges: with the columns of prompts, thoughts and log-probabilities, which no figure needs.
+        """
         try:
-            predictions = pd.read_parquet(self.predictions_file)
+            names = pq.read_schema(self.predictions_file).names
+            columns = names if exchanges else [name for name in names if name not in EXCHANGE]
+            predictions = pd.read_parquet(self.predictions_file, columns=columns)
         except (OSError, ValueError, pa.ArrowException) as error:
             raise EvenhandError(f"{self.predictions_file} can't be read: {shortened(error)}; {AGAIN}") from error
         ids = predictions.get("id", pd.Series(dtype=object))
@@ -192,6 +217,14 @@ class RunFolder:
             what = "an id twice" if named else "no rows with ids"
             raise EvenhandError(f"{self.predictions_file} is damaged: it has {what}; {AGAIN}")
         return predictions
+
+    def first_messages(self) -> list[dict[str, str]]:
+        """Read the chat that the first prediction answers; empty where no model was asked."""
+        file = pq.ParquetFile(self.predictions_file)
+        if "messages" not in file.schema_arrow.names:
+            return []
+        first = next(file.iter_batches(1, columns=["messages"]), None)
+        return (first and first["messages"][0].as_py()) or []
 
     def write_results(self, results: Results) -> Results:
         """Write results.json, with the digest of the predictions beside it. Returns what its readers read."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.command_line import Parser, path, percent
+from evenhand.errors import UsageError
 from evenhand.output_files import add_overwrite, check_output
 
 if TYPE_CHECKING:
@@ -87,3 +88,23 @@ def report(arguments: Sequence[str], console: Console) -> None:
     with nullcontext() if parsed.output else folder.locked(), as_written(folder.path):
         write_report(folder, parsed.output)
     console.print(f"Report: {parsed.output or folder.report}{again}", soft_wrap=True)
+
+
+def view(arguments: Sequence[str], console: Console) -> None:
+    from evenhand.flow.foreign_files import as_written
+    from evenhand.flow.run_folder import RunFolder
+    from evenhand.report.pages import write_report
+    from evenhand.report.view import write_view
+
+    description = "Write every prompt, reply and reading as a page with a table that searches, filters and sorts."
+    parsed = _parser("view", description, "several are shown side by side").parse_args(list(arguments))
+    if parsed.runs[1:] and not parsed.output:
+        raise UsageError("several runs need --output FILE for the page that shows them side by side")
+    again = _check_output("view", "a view", parsed.runs, parsed)
+    folders = [RunFolder.open(each) for each in parsed.runs]
+    [first, *_] = folders
+    with nullcontext() if parsed.output else first.locked(), as_written(*parsed.runs):
+        write_view(folders, parsed.output or first.view)
+        if not parsed.output and first.report.is_file():
+            write_report(first)  # which links to it
+    console.print(f"Page: {parsed.output or first.view}{again}", soft_wrap=True)

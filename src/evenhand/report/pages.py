@@ -35,8 +35,8 @@ class ReportedRun(RunFolder):
 
     @property
     def predictions(self) -> pd.DataFrame:
-        """One row an answer. Raises UsageError for a run that has not finished."""
-        return self.open(self.path).read_predictions()
+        """One row an answer, with the messages that were sent. Raises UsageError for a run that has not finished."""
+        return self.open(self.path).read_predictions(exchanges=True)
 
     def to_frame(self) -> pd.DataFrame:
         """The same as `figures`."""
@@ -87,7 +87,8 @@ def write_report(folder: RunFolder, place: Path | None = None, found: tuple[Resu
     pictures = {row: content for row in shown if (content := folder.picture(row)) is not None}
     page = render(
         "report.html.jinja", command="report", card=get_benchmark(results.benchmark).card, results=results,
-        findings=findings, not_beside=not_beside(results), settings=_settings_in_words(results),
+        findings=findings, messages=folder.first_messages(), not_beside=not_beside(results),
+        settings=_settings_in_words(results), view=folder.view.name if folder.view.is_file() else None,
         pictures={row: data_url(content, _kind_of_picture(content)) for row, content in pictures.items()},
     )  # fmt: skip
     write_whole(place or folder.report, page)
