@@ -8,7 +8,8 @@ from typing import Any
 
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_http import Answer
-from evenhand.models.request import FinishReason, Message, Reply, Request
+from evenhand.models.request import FinishReason, Reply, Request
+from evenhand.models.server_oddities import EXCERPT, Oddities
 from evenhand.models.spending import Usage
 from evenhand.models.thoughts import ends_unopened, make_reply, split_thought
 
@@ -40,19 +41,10 @@ _END_OF_TURN = re.compile(
 _OWN_TURN = re.compile(
     r"\A\s*(?:<\|im_start\|>\s*)?(?:<\|start_header_id\|>)?assistant(?:<\|end_header_id\|>)?\s*\n\s*"
 )
-_UNKNOWN_MARK = re.compile(
-    r"<\|[^|<>\s]{1,40}\|>|</?[\w:-]{0,20}(?:think|thought|reason|scratch|reflect|monologue)[\w:-]{0,20}>",
-    re.IGNORECASE,
-)
-_LONG = 20  # characters of a question that no answer repeats by chance
-_ADDED_LINKS = re.compile(r"\n\W*(?:sources?|references|citations)\W*\n(?:.*https?://.*(?:\n|\Z))+\s*\Z", re.IGNORECASE)
-_DRAWS, _LONG_DRAW = 3, 80  # prompts whose draws are the same; characters of a text that isn't drawn twice
-_MOST_DRAWS = 1_000  # prompts that are remembered
-_ALIKE, _MOST_GROWTH = 4, 1.15  # prompts that the server counts alike, of so different lengths
-_FIRST = 5  # replies, all of which were cut off
-_EXCERPT = 100  # characters
 # Types of parts that hold a thought.
-_THOUGHTS = frozenset({"thinking", "reasoning", "reasoning_text", "redacted_thinking", "summary_text"})
+_THOUGHTS = frozenset({
+    "thinking", "thought", "reasoning", "reasoning_content", "reasoning_text", "redacted_thinking", "summary_text",
+})  # fmt: skip
 _MOST_TOKENS = 10_000_000  # of one reply; a larger count is none
 _OF_ONE = (400, 413, 422)
 
@@ -80,21 +72,11 @@ def failure(answer: Answer) -> FinishReason | None:
 
 
 class ReplyReader:
-    """Reads the chat completions of one model, and notes what is odd about them. Safe in threads.
+    """Reads the chat completions of one model. Safe in threads. oddities: what is noted of them."""
 
-    model: its name as the server was asked for it.
-    """
-
-    def __init__(self, model: str):
-        self._model = model
+    def __init__(self, oddities: Oddities):
+        self.oddities = oddities
         self._opens_thoughts = self._cut_before = False
-        self._ids: dict[str, str] = {}  # {a reply's: its request's}
-        self._ends: list[str] = []  # of the first replies
-        self._draws: dict[tuple[Message, ...], tuple[int, str]] = {}  # {prompt: seed and text of its first draw}
-        self._same_draws = 0
-        self._most_read, self._lengths = 0, set[int]()  # tokens of the longest prompts, and their characters
-        self.notes: dict[str, str] = {}
-        """{code: sentence} for the report."""
 
     def read(self, content: object, request: Request) -> Reply:
         """Read the first choice of a chat completion, its thought apart from its text.
@@ -109,15 +91,12 @@ class ReplyReader:
         message = choice.get("message")
         if not isinstance(message, dict):
             raise Malformed("no message in its first choice")
-        finish = choice.get("finish_reason")
-        finish = str(finish.get("type") if isinstance(finish, dict) else finish).lower()
-        if finish in _FILTERED_TEXTS:
-            raise Unanswerable("refused", "the server's content filter withheld the answer")
+        finish = read_finish(choice)
         if finish == "none":
-            self._note("no_finish_reason", "the server doesn't say why replies end: some may have been cut off")
+            self.oddities.note("no_finish_reason", "the server doesn't say why replies end: some may have been cut off")
         elif finish not in _ENDED_TEXTS | _CUT_TEXTS | _BROKEN_TEXTS:
-            self._note(
-                "unknown_finish_reason", f"replies end for a reason that evenhand doesn't know: {finish[:_EXCERPT]!r}"
+            self.oddities.note(
+                "unknown_finish_reason", f"replies end for a reason that evenhand doesn't know: {finish[:EXCERPT]!r}"
             )
         if finish in _BROKEN_TEXTS or choice.get("error"):
             raise Malformed(f"a text that broke off ({finish})")
@@ -130,11 +109,13 @@ class ReplyReader:
         if rest:
             ended = ended.rstrip()
         if "".join(rest).strip():
-            self._note("beyond_its_turn", "replies that go on after the mark that ends a turn are cut there")
+            self.oddities.note("beyond_its_turn", "replies that go on after the mark that ends a turn are cut there")
         reply = self._make_reply(ended, is_cut and not rest, thought)
         if not text and is_cut and _count(content, "completion_tokens_details", "reasoning_tokens") != 0:
             reply = replace(reply, finish_reason="thought")  # which the server keeps to itself
-        self._note_oddities(content, request, reply, written)
+        self.oddities.look_at_answer(content, request)
+        stopped_by = choice.get("stop_reason") or (finish == "stop_sequence" and finish)
+        self.oddities.look_at_reply(request, reply, written, stopped_by)
         cut = min((found for each in request.sampling.stop if (found := reply.text.find(each)) >= 0), default=None)
         return reply if cut is None else replace(reply, text=reply.text[:cut], finish_reason="stop")
 
@@ -151,73 +132,17 @@ class ReplyReader:
             )
             if self._cut_before:
                 said += "; some were taken for answers before that was known: run again in another --output"
-            self._note("opened_thought", said)
+            self.oddities.note("opened_thought", said)
         return make_reply(text, "length" if is_cut else "stop", unmarked and self._opens_thoughts, thought)
 
-    def _note_oddities(self, content: object, request: Request, reply: Reply, written: int) -> None:
-        name = content.get("model") if isinstance(content, dict) else None
-        if isinstance(name, str) and name.lower().rpartition("/")[2] != self._model.lower().rpartition("/")[2]:
-            self._note("other_model", f"the server says that another model answered: {name[:_EXCERPT]!r}")
-        named = content.get("id") if isinstance(content, dict) else None
-        if isinstance(named, str) and named and self._ids.setdefault(named, request.name) != request.name:
-            self._note(
-                "repeated_reply", "the server gave the same reply (by its id) to several requests: from a cache?"
-            )
-        asked = request.messages[-1].text.strip()
-        if len(asked) >= _LONG and reply.text.lstrip().startswith(asked):
-            self._note("echoed_prompt", "replies begin with the question itself")
-        if _ADDED_LINKS.search(reply.text):
-            self._note(
-                "added_links", "replies end with a list of links: the server may add what the model didn't write"
-            )
-        self._note_cut_prompts(request, _count(content, "prompt_tokens"))
-        self._note_draws(request, reply)
-        if written > request.sampling.max_new_tokens and not reply.thought:
-            self._note("longer_than_asked", "the server writes more tokens than --max-new-tokens allows")
-        if not reply.text.strip() and reply.finish_reason in ("stop", "length"):
-            self._note("empty_replies", "the server gave empty replies without a reason")
-        self._ends += [reply.finish_reason] if len(self._ends) < _FIRST else []
-        if self._ends == ["length"] * _FIRST:
-            self._note(
-                "all_cut_off",
-                f"each of the first {_FIRST} replies was cut off at --max-new-tokens: increase it, or, if the model "
-                "thinks without a mark that evenhand knows, turn thinking off",
-            )
-        if mark := _UNKNOWN_MARK.search(reply.text):
-            self._note(
-                "unknown_mark",
-                f"replies hold the mark {mark[0]!r}, which evenhand doesn't know: they may hold thoughts, too",
-            )
 
-    def _note_cut_prompts(self, request: Request, read: int | None) -> None:
-        """Note fewer tokens than words, and long prompts of different lengths with one number of tokens."""
-        if not read:
-            return
-        texts = [each.text for each in request.messages]
-        if read >= self._most_read and not request.images:
-            self._lengths = {*(self._lengths if read == self._most_read else ()), sum(map(len, texts))}
-            self._most_read = read
-        alike = len(self._lengths) >= _ALIKE and max(self._lengths) > _MOST_GROWTH * min(self._lengths)
-        if alike or read < sum(len(each.split()) for each in texts):
-            self._note(
-                "prompt_cut",
-                "the server counts fewer tokens in a prompt than it has words, or as many in prompts of different "
-                "lengths: it may have cut them. Let it serve the model with a longer context",
-            )
-
-    def _note_draws(self, request: Request, reply: Reply) -> None:
-        """Note draws of a prompt that are the same though their seeds differ."""
-        if request.sampling.temperature == 0 or len(reply.text) < _LONG_DRAW or self._same_draws >= _DRAWS:
-            return
-        if len(self._draws) < _MOST_DRAWS:
-            self._draws.setdefault(request.messages, (request.seed, reply.text))
-        seed, text = self._draws.get(request.messages, (request.seed, ""))
-        self._same_draws += seed != request.seed and text == reply.text
-        if self._same_draws >= _DRAWS:
-            self._note("same_draws", "the server draws the same text again for another seed: it may ignore temperature")
-
-    def _note(self, code: str, text: str) -> None:
-        self.notes.setdefault(code, text)
+def read_finish(choice: dict[str, Any]) -> str:
+    """Return the server's word for why a text ended. Raises Unanswerable where its filter withheld the text."""
+    finish = choice.get("finish_reason")
+    finish = str(finish.get("type") if isinstance(finish, dict) else finish).lower()
+    if finish in _FILTERED_TEXTS:
+        raise Unanswerable("refused", "the server's content filter withheld the answer")
+    return finish
 
 
 def first_choice(content: object) -> dict[str, Any]:
@@ -233,8 +158,10 @@ def read_thought(message: dict[str, Any]) -> str:
     given = [message.get("reasoning_content"), message.get("reasoning")]
     content = message.get("content")
     for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and str(part.get("type")) in _THOUGHTS:
-            found = part.get("thinking") or part.get("reasoning") or part.get("text")
+        if isinstance(part, dict) and _is_thought(part):
+            found = next(
+                (part[name] for name in ("thinking", "reasoning", "reasoning_content", "text") if part.get(name)), ""
+            )
             given.append(_text(found) if isinstance(found, str | list) else "")
     return _whole_characters(next((each for each in given if isinstance(each, str) and each.strip()), ""))
 
@@ -245,9 +172,12 @@ def completion_tokens(content: object) -> int:
 
 
 def read_usage(content: object) -> Usage | None:
-    """Return how many tokens were read and written, as the server counts them; None where it gives no count."""
-    read, written = (_count(content, name) for name in ("prompt_tokens", "completion_tokens"))
-    return None if read is None or written is None else Usage(read, written)
+    """Return how many tokens were read and written, as the server counts them; None where it gives no count.
+
+    Written are all but the prompt's: some servers leave thoughts out of their completion tokens.
+    """
+    read, written, total = (_count(content, name) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    return Usage(read, max(written, (total or 0) - read)) if read and written is not None else None
 
 
 def _count(content: object, *names: str) -> int | None:
@@ -265,9 +195,13 @@ def _text(content: object) -> str:
         return content
     if not isinstance(content, list):
         raise Malformed(f"content of type {type(content).__name__} in its message")
-    parts = [part for part in content if isinstance(part, dict) and str(part.get("type")) not in _THOUGHTS]
+    parts = [part for part in content if isinstance(part, dict) and not _is_thought(part)]
     texts = [part.get("text") or part.get("refusal") for part in parts]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def _is_thought(part: dict[str, Any]) -> bool:
+    return str(part.get("type")) in _THOUGHTS or part.get("thought") is True
 
 
 def _whole_characters(text: str) -> str:

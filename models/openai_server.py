@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from evenhand.errors import UsageError
 from evenhand.models.ctrl_c import call_on_ctrl_c
+from evenhand.models.endings import THINKING_SWITCHES
 from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.failures import Failures
 from evenhand.models.metered_server import CHAT, Asker
@@ -27,7 +28,9 @@ from evenhand.models.server_choices import (
     TopChoices,
     describe_top_scores,
     find_way,
+    is_certain,
 )
+from evenhand.models.server_oddities import Oddities
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
 from evenhand.models.spending import Pace, Spending, find_price
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 _Done: TypeAlias = "tuple[int, Reply | Unanswerable, int] | BaseException | None"
 """Place, reply and tokens written; an error that every request would meet; None where a thread ends."""
 
+CERTAIN = "one option has all of the probability in every request: probabilities are the server's choice alone"
 _BATCHES = 8  # in a call, which ends with its slowest request
 _SEEDS = 2**31 - 1  # below it, a seed fits every integer that servers keep it in; a prime, so that all its bits count
 
@@ -76,9 +80,11 @@ class OpenAIServer:
         self._server = JsonServer(url, options)
         self.batch_size = batch_size
         self.name = model or _only_model(self._server)
-        self._reader = ReplyReader(self.name)
         variables = {**template.variables, **json.loads(options.chat_template_kwargs or "{}")}
         self._given = [*variables]
+        off = any(variables.get(name) is False for name in THINKING_SWITCHES) or options.reasoning_effort == "none"
+        self._oddities = Oddities(self.name, no_thoughts=off)
+        self._reader = ReplyReader(self._oddities)
         extra = {"chat_template_kwargs": variables, "reasoning_effort": options.reasoning_effort}
         self._extra = {name: value for name, value in extra.items() if value}
         self._failures = Failures(self.identity)
@@ -107,7 +113,7 @@ class OpenAIServer:
     def warnings(self) -> list[tuple[str, str]]:
         """(code, text) of each field that was left out, and of what is odd about the replies."""
         refused = {f"refused_{name}": note for name, note in self._ask.fields.notes.copy().items()}
-        notes = (refused | self._reader.notes.copy()).items()
+        notes = (refused | self._oddities.notes.copy()).items()
         return [(code, f"{self.name}: {self._server.key.masked(note)}") for code, note in notes]
 
     def check_one_token(self) -> None:
@@ -120,12 +126,16 @@ class OpenAIServer:
     def score_warnings(self, scored: Iterable[Reply]) -> list[tuple[str, str]]:
         """(code, text) of the way in which choices were scored, if it is not the paper's."""
         if isinstance(self._choices, CompletionChoices):
-            return [("scored_after", f"{self.name}: {note}") for note in self._choices.reader.notes]
+            found = [each.choice_log_probs for each in scored if each.choice_log_probs]
+            certain = [("certain", f"{self.name}: {CERTAIN}")] if found and all(map(is_certain, found)) else []
+            return [*(("scored_after", f"{self.name}: {note}") for note in self._choices.reader.notes), *certain]
         return [("top_logprobs", f"{self.name}: {describe_top_scores(scored)}")]
 
     @cached_property
     def _choices(self) -> CompletionChoices | TopChoices:
-        return find_way(self.name, self._options.tokenizer, self._ask, self._lives, self._template, self._given)
+        return find_way(
+            self.name, self._options.tokenizer, self._ask, self._lives, self._template, self._given, self._oddities
+        )
 
     def _lives(self) -> bool:
         try:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,9 +28,10 @@ from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.metered_server import CHAT, Asker
 from evenhand.models.openai_http import RetriesExhausted, Retryable, Unreachable
 from evenhand.models.openai_messages import chat_messages
-from evenhand.models.openai_replies import Malformed, Withheld, first_choice, read_thought
+from evenhand.models.openai_replies import Malformed, Withheld, first_choice, read_finish, read_thought
 from evenhand.models.prefix_tree import Continuation, LogProbs, Tokens, wanted_after
 from evenhand.models.request import Message, Reply, Request
+from evenhand.models.server_oddities import Oddities
 from evenhand.models.server_tokens import LocalReader, Reader, ServerReader
 from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
 
@@ -41,6 +43,7 @@ TRIAL = Request(
     (Message("user", "Choose between Yes and No. Is it so?"),), ("Yes", "No", "Yes Tuesday"), name="a trial"
 )
 _NOISE = 0.25  # nats by which the same token after the same prompt may differ between two requests
+_SAME = 1e-3  # nats by which two tokens differ at least
 _ROUNDED = 1e-3  # nats by which a log-probability may exceed 0
 _TOKENIZER = "--tokenizer NAME names the model's, where /v1/completions gives log-probabilities"
 
@@ -95,6 +98,7 @@ class CompletionChoices:
         return {"model": self.model, "prompt": prompt, "max_tokens": 1, "temperature": 0.0}
 
 
+_SPACES = re.compile("[▁Ġ]")  # as tokenizers write them
 _MOST_MASS = 1.01  # of all options together: a little above 1, for rounding
 
 
@@ -104,9 +108,10 @@ class TopChoices:
     A choice's probability is that of the token that is the choice, with or without spaces around it.
     """
 
-    def __init__(self, model: str, why: str):
-        """why: choices can't be scored by /v1/completions."""
+    def __init__(self, model: str, why: str, oddities: Oddities | None = None):
+        """why: choices can't be scored by /v1/completions. oddities: to note those of answers."""
         self._model, self._why = model, why
+        self._oddities = oddities or Oddities(model)
         self._tried: Counter[tuple[str, ...]] = Counter()
         self._scored: set[tuple[str, ...]] = set()
 
@@ -120,8 +125,13 @@ class TopChoices:
         """
         drawn = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "logprobs": True, "top_logprobs": MOST_TOP}
         values = {"model": self._model, "messages": chat_messages(request.messages), **drawn}
+
+        def read(content: object) -> tuple[LogProbs, ...]:
+            self._oddities.look_at_answer(content, request)
+            return _read_top(content, request.choices)
+
         try:
-            found = ask(CHAT, values, partial(_read_top, choices=request.choices))
+            found = ask(CHAT, values, read)
         except NoTopLogProbs as error:
             raise NoTopLogProbs(f"{self._why}, and {error}") from None
         if sum(math.exp(only) for (only,) in found) > _MOST_MASS:
@@ -140,11 +150,16 @@ class TopChoices:
         return found
 
 
+def is_certain(choices: tuple[LogProbs, ...]) -> bool:
+    """Whether one choice has all of the probability."""
+    return max(map(math.fsum, choices)) == 0.0
+
+
 def describe_top_scores(replies: Iterable[Reply]) -> str:
     """Describe for the report how choices were scored by the likeliest tokens."""
     scored = [each.choice_log_probs for each in replies if all(len(tokens) == 1 for tokens in each.choice_log_probs)]
     masses = np.array([sum(math.exp(only) for (only,) in choices) for choices in scored])
-    certain = sum(max(choices) == (0.0,) for choices in scored)
+    certain = sum(map(is_certain, scored))
     read = masses[~np.isnan(masses)]
     said = (
         f"options were scored by the likeliest first tokens ({MOST_TOP} at most) of chat completions (top_logprobs), "
@@ -166,6 +181,7 @@ def find_way(
     lives: Callable[[], bool],
     template: TemplateSettings = NO_SETTINGS,
     given: Collection[str] = (),
+    oddities: Oddities | None = None,
 ) -> CompletionChoices | TopChoices:
     """Try what a server can, with a few requests of some ten tokens each.
 
@@ -174,6 +190,7 @@ def find_way(
             gateways say of places that they don't have.
         template: settings with which a tokenizer here lays out prompts.
         given: variables of the server's chat template that every request sets.
+        oddities: to note those of answers.
 
     Raises:
         ModelError: the tokenizer can't be loaded, or the server can't be reached or is out of order.
@@ -181,7 +198,7 @@ def find_way(
     """
 
     def top(why: str) -> TopChoices:
-        return TopChoices(model, why)
+        return TopChoices(model, why, oddities)
 
     reader: Reader = LocalReader(tokenizer, template) if tokenizer else ServerReader(model, given)
     try:
@@ -208,9 +225,13 @@ def find_way(
 
 
 def _agree(continuations: Sequence[Continuation], scored: Sequence[LogProbs]) -> bool:
-    """Whether tokens that begin several choices are scored equally in each, as they aren't where a server drops one."""
+    """Whether tokens that begin several choices are scored equally in each, as they aren't where a server drops one.
+
+    Different first tokens must not all be: they are where a server puts a token of its own before the prompt.
+    """
     seen: dict[Tokens, float] = {}
-    return all(
+    firsts = {each.answer[0]: values[0] for each, values in zip(continuations, scored)}
+    return max(firsts.values()) - min(firsts.values()) > _SAME and all(
         abs(seen.setdefault(each.prompt + each.answer[: n + 1], value) - value) <= _NOISE
         for each, values in zip(continuations, scored)
         for n, value in enumerate(values)
@@ -244,6 +265,7 @@ def _read_prompt(content: object, n: int) -> LogProbs:
 def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
     """Read those of each choice as a first token. All NaN where one is missing, or a thought begins."""
     choice = first_choice(content)
+    read_finish(choice)
     message, log_probs = choice.get("message"), choice.get("logprobs")
     tokens = log_probs.get("content") if isinstance(log_probs, dict) else None
     first = tokens[0] if isinstance(tokens, list) and tokens else None
@@ -252,10 +274,15 @@ def _read_top(content: object, choices: Sequence[str]) -> tuple[LogProbs, ...]:
         raise Malformed("no message in its first choice")
     if not isinstance(top, list) or not top:
         raise NoTopLogProbs("its chat completions give no top_logprobs; try --protocol generate")
-    given = {each["token"]: each for each in top if isinstance(each, dict) and isinstance(each.get("token"), str)}
+    # Some servers give the token that they took twice, and some the same text of two tokens.
+    given = {
+        (each["token"], _number(each.get("logprob")))
+        for each in top
+        if isinstance(each, dict) and isinstance(each.get("token"), str)
+    }
     by_text: dict[str, list[float]] = {}
-    for token, each in given.items():  # some servers give the token that they took twice
-        by_text.setdefault(token.strip(), []).append(_number(each.get("logprob")))
+    for token, value in sorted(given):
+        by_text.setdefault(_SPACES.sub(" ", token).strip(), []).append(value)
     if read_thought(message) or any(choice.strip() not in by_text for choice in choices):
         return ((math.nan,),) * len(choices)
     found = [min(0.0, float(np.logaddexp.reduce(by_text[choice.strip()]))) for choice in choices]

@@ -9,6 +9,7 @@ from evenhand.flow.configuration import run_config
 from evenhand.flow.evaluation import evaluate
 from evenhand.models.openai_replies import ReplyReader
 from evenhand.models.request import Message, Request, Sampling
+from evenhand.models.server_oddities import Oddities
 from tests.hostile.faulty_server import Sent, completion, first_option, last_text, serving
 
 LETTER = "Leads the team. She is kind."
@@ -46,6 +47,12 @@ def some(body):
 
 
 SAME = {
+    "Gemini: parts that are thoughts": lambda text: completion(
+        [{"type": "text", "text": HMM, "thought": True}, {"type": "text", "text": text}]
+    ),
+    "parts of type reasoning_content": lambda text: completion(
+        [{"type": "reasoning_content", "reasoning_content": HMM}, {"type": "text", "text": text}]
+    ),
     "Cohere: parts of another type": lambda text: completion([{"type": "output_text", "text": text}]),
     "parts without a type": lambda text: completion([{"text": text}]),
     "Anthropic: a thought in a part": lambda text: completion(
@@ -79,7 +86,7 @@ SAME = {
 @pytest.mark.parametrize("answer", SAME.values(), ids=SAME)
 def test_the_answer_is_read_alone(answer):
     request = Request((Message("user", "Write."),))
-    assert ReplyReader("tiny").read(answer(LETTER), request).text == LETTER
+    assert ReplyReader(Oddities("tiny")).read(answer(LETTER), request).text == LETTER
 
 
 def test_figures_are_those_of_a_plain_server(serve, tmp_path):
@@ -109,6 +116,14 @@ WARNED = {
         completion("She is.\n\n**Sources:**\n1. https://a.example/b\n2. <https://c.example>"),
         "added_links",
     ),
+    "a prompt of the gateway's own": (
+        completion("She is.", usage={"prompt_tokens": 2400, "completion_tokens": 3}),
+        "prompt_added",
+    ),
+    "a stop text of the server's own": (
+        {"choices": [{"message": {"content": "She is."}, "finish_reason": "stop", "stop_reason": "\n\n"}]},
+        "other_stop",
+    ),
     "another model": ({"model": "some/other", **completion("She is kind.")}, "other_model"),
 }
 
@@ -124,12 +139,12 @@ def test_what_may_make_figures_wrong_is_said(serve, tmp_path):
 
 @pytest.mark.parametrize(("answer", "code"), WARNED.values(), ids=WARNED)
 def test_what_is_odd_is_noted(answer, code):
-    reader = ReplyReader("tiny")
+    reader = ReplyReader(Oddities("tiny"))
     reply = reader.read(
         answer, Request((Message("user", "Write a letter about her."),), sampling=Sampling(max_new_tokens=SHORT))
     )
     ends = {"thought": {"thought_cut_off"}, "length": {"cut_off"}}.get(reply.finish_reason, set())
-    assert ends | {*reader.notes} == {code}
+    assert ends | {*reader.oddities.notes} == {code}
 
 
 @pytest.mark.parametrize(
@@ -168,11 +183,11 @@ def test_a_text_that_broke_off_is_asked_for_again(serve, tmp_path):
 
 def test_a_reply_that_several_requests_get_is_said():
     """As of a cache that takes requests for one another."""
-    reader = ReplyReader("tiny")
+    reader = ReplyReader(Oddities("tiny"))
     for name in ("a", "b"):
-        assert "repeated_reply" not in reader.notes
+        assert "repeated_reply" not in reader.oddities.notes
         reader.read({"id": "1", **completion("She is.")}, Request((Message("user", name),), name=name))
-    assert "repeated_reply" in reader.notes
+    assert "repeated_reply" in reader.oddities.notes
 
 
 def written(prompt, reply, *, seed=0, tokens=None):
@@ -187,22 +202,57 @@ def written(prompt, reply, *, seed=0, tokens=None):
 @pytest.mark.parametrize(("same", "noted"), [(3, True), (2, False)])
 def test_draws_that_are_none_are_said(same, noted):
     """Of three prompts asked with two seeds each, all are answered twice alike by a server that ignores temperature."""
-    reader = ReplyReader("tiny")
+    reader = ReplyReader(Oddities("tiny"))
     for place in range(3):
         for seed in range(2):
             request, content = written(f"Write {place}.", LETTER * 9 + f" {place} {seed * (place >= same)}", seed=seed)
             reader.read(content, request)
-    assert ("same_draws" in reader.notes) == noted
+    assert ("same_draws" in reader.oddities.notes) == noted
 
 
-@pytest.mark.parametrize(("most", "noted"), [(100, True), (1000, False)])
+@pytest.mark.parametrize(("cap", "noted"), [(30, True), (99, False)])
+def test_replies_that_are_cut_by_the_server_itself_are_said(cap, noted):
+    """Replies of 20 to 59 words, of which it gives the first 30, and says that they were finished."""
+    reader = ReplyReader(Oddities("tiny"))
+    for words in range(20, 60):
+        request, content = written(f"Write {words}.", " ".join(map(str, range(words, words + min(cap, words)))))
+        reader.read(content, request)
+    assert ("own_limit" in reader.oddities.notes) == noted
+
+
+@pytest.mark.parametrize(
+    ("ending", "noted"), [("Try our new model today, at a lower price for you!", True), ("", False)]
+)
+def test_what_stands_behind_every_reply_is_said(ending, noted):
+    reader = ReplyReader(Oddities("tiny"))
+    for place in range(12):
+        request, content = written(f"Write {place}.", f"{LETTER} {place} {HMM} {place} {ending}")
+        reader.read(content, request)
+    assert ("same_ending" in reader.oddities.notes) == noted
+
+
+def test_thoughts_of_a_model_that_should_not_think_are_said():
+    for off in (True, False):
+        reader = ReplyReader(Oddities("tiny", no_thoughts=off))
+        reader.read(completion(f"<think>{HMM}</think>She is."), Request((Message("user", "Write."),)))
+        assert ("thinks_all_the_same" in reader.oddities.notes) == off
+
+
+@pytest.mark.parametrize(("text", "noted"), [("She is.", True), ('{"answer": "Yes"}', False)])
+def test_a_schema_that_is_ignored_is_said(text, noted):
+    reader = ReplyReader(Oddities("tiny"))
+    reader.read(completion(text), Request((Message("user", "Write."),), schema='{"type": "object"}'))
+    assert ("schema_ignored" in reader.oddities.notes) == noted
+
+
+@pytest.mark.parametrize(("most", "noted"), [(1000, True), (2000, False)])
 def test_prompts_that_are_cut_at_one_length_are_said(most, noted):
-    """A server with a context of 100 tokens, one a word, among prompts of 20 to 140 words."""
-    reader = ReplyReader("tiny")
-    for words in range(20, 141, 10):
+    """A server with a context of 1,000 tokens, one a word, among prompts of 200 to 1,400 words."""
+    reader = ReplyReader(Oddities("tiny"))
+    for words in range(200, 1401, 100):
         request, content = written("I " * words, "She is.", tokens=min(most, words))
         reader.read(content, request)
-    assert ("prompt_cut" in reader.notes) == noted
+    assert ("prompt_cut" in reader.oddities.notes) == noted
 
 
 def test_facts_that_were_cut_off_are_named(serve, tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ from evenhand.models.openai_server import OpenAIServer, ServerBackend
 from evenhand.models.protocol import replies
 from evenhand.models.registry import Loading
 from evenhand.models.request import FAILURES, Image, Message, Reply, Request, Sampling
+from evenhand.models.server_oddities import Oddities
 from evenhand.models.server_options import ServerOptions
 from evenhand.options import from_texts
 from tests.hostile.faulty_server import HTML, PASSING, Faults, Sent, completion, last_text, serving
@@ -879,7 +880,7 @@ def test_garbage_in_errors(content):
         completion = {"model": content, "choices": [{"message": {"content": content}, "finish_reason": content}]}
         for each in (said, completion, {"choices": [{"message": {"content": [{"type": content, "text": content}]}}]}):
             with suppress(Malformed, Unanswerable):
-                assert isinstance(ReplyReader("tiny").read(each, question()).text, str)
+                assert isinstance(ReplyReader(Oddities("tiny")).read(each, question()).text, str)
 
 
 @pytest.mark.parametrize("count", ["3", 3.0, True, -1, None, [3], 10**400])

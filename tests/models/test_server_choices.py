@@ -6,12 +6,14 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from evenhand.models.errors import ModelError
+from evenhand.models.errors import ModelError, Unanswerable
 from evenhand.models.openai_http import RetriesExhausted
 from evenhand.models.openai_server import OpenAIServer
 from evenhand.models.protocol import replies
 from evenhand.models.registry import load_model
 from evenhand.models.request import Image, Message, Request
+from evenhand.models.server_choices import TopChoices, _read_top
+from evenhand.models.server_oddities import Oddities
 from evenhand.models.server_options import ServerOptions
 from tests.hostile.faulty_server import HANGS_UP, PASSING, Faults, Sent, serving
 from tests.models.scoring_server import Scoring
@@ -205,6 +207,19 @@ def test_an_echo_without_its_first_token_is_not_taken(client, scoring):
     assert "choose" not in client(server.routes | {"/v1/completions": complete}).can
 
 
+def test_an_echo_with_a_token_before_it_is_not_taken(client, scoring, tokenizer):
+    """Where the token that is written is left out, there are as many numbers as there should be, of other tokens."""
+    server = scoring("echo")
+
+    def complete(body):
+        sent = server.complete({**body, "prompt": [tokenizer.eos_token_id, *body["prompt"]]})
+        given = sent.body["choices"][0]["logprobs"]["token_logprobs"]
+        del given[len(body["prompt"]) + 1 :]
+        return sent
+
+    assert "choose" not in client(server.routes | {"/v1/completions": complete}).can
+
+
 def test_a_request_that_can_not_be_scored_is_alone(client, scoring, caplog):
     """One too long for the context, one with a picture, and one that can."""
     served = client(scoring("token ids").routes)
@@ -228,11 +243,36 @@ def test_faults_change_nothing(client, scoring):
     assert sorted(faulty.prompts) == sorted(sound.prompts)
 
 
-def test_a_token_that_is_given_twice_counts_once():
-    """As by servers that add the token that they took to the likeliest ones."""
-    from evenhand.models.server_choices import _read_top
+def top(*tokens, finish="stop"):
+    given = [{"token": token, "logprob": math.log(share)} for token, share in tokens]
+    logprobs = {"content": [{"top_logprobs": given}]} if given else None
+    return {"choices": [{"message": {"content": "Yes"}, "finish_reason": finish, "logprobs": logprobs}]}
 
-    yes, no = ({"token": token, "logprob": math.log(share)} for token, share in (("Yes", 0.3), ("No", 0.24)))
-    top = {"message": {"content": "Yes"}, "logprobs": {"content": [{"top_logprobs": [yes, no, yes]}]}}
-    found = _read_top({"choices": [top]}, ("Yes", "No"))
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [("Yes", 0.3), ("No", 0.24), ("Yes", 0.3)],  # servers that add the token that they took
+        [("Yes", 0.2), ("No", 0.24), ("Yes", 0.1)],  # two tokens of one text, as SentencePiece decodes them
+        [("▁Yes", 0.2), ("No", 0.24), ("Yes", 0.1)],
+        [("ĠYes", 0.3), (" No", 0.14), ("No", 0.1)],
+    ],
+)
+def test_an_option_has_the_probability_of_its_tokens(tokens):
+    found = _read_top(top(*tokens), ("Yes", "No"))
     assert [math.exp(only) for (only,) in found] == pytest.approx([0.3, 0.24])
+
+
+def test_a_filtered_answer_is_one_request_that_fails():
+    with pytest.raises(Unanswerable):
+        _read_top(top(finish="content_filter"), ("Yes", "No"))
+
+
+def test_who_answers_is_looked_at_where_options_are_scored():
+    """The same id twice, another model, and fewer tokens than words."""
+    odd = top(("Yes", 0.3), ("No", 0.24)) | {"id": "1", "model": "other", "usage": {"prompt_tokens": 1}}
+    oddities = Oddities("tiny")
+    choices = TopChoices("tiny", "it has none", oddities)
+    for request in asks(2):
+        choices.log_probs(request, lambda path, body, read: read(odd))
+    assert {*oddities.notes} == {"repeated_reply", "other_model", "prompt_cut"}
