@@ -23,14 +23,13 @@ from evenhand.errors import unknown_name
 from evenhand.models.endings import (
     ANSWER,
     QUESTION,
-    THINKING_SWITCHES,
     Ending,
     find_ending,
     name_closing,
     name_switch,
 )
 from evenhand.models.errors import ModelError, Unanswerable, first_line
-from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
+from evenhand.models.template_settings import NO_SETTINGS, THINKING_SWITCHES, TemplateSettings
 from evenhand.models.thoughts import closing, has_thought, is_mark
 
 Conversation = Sequence[Mapping[str, Any]]

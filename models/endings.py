@@ -8,8 +8,6 @@ from evenhand.models.thoughts import has_thought, is_open
 
 QUESTION, ANSWER = "What is asked", "What is answered"
 """Of the messages by which a template is tried."""
-THINKING_SWITCHES = ("enable_thinking", "thinking", "reasoning")
-"""Variables by which templates turn thoughts on and off."""
 
 
 @dataclass(frozen=True)

@@ -276,8 +276,18 @@ class Checkpoint:
 
     @property
     def context(self) -> int | None:
-        """Tokens that the model has positions for; None where the configuration doesn't say."""
-        return getattr(self.config.get_text_config(), "max_position_embeddings", None)
+        """Tokens that the model has positions for; None where the configuration doesn't say.
+
+        Beyond the original ones, longrope (Phi-3, Phi-4-mini) turns the positions of a whole batch into others: there
+        an answer would depend on what is asked beside it.
+        """
+        config = self.config.get_text_config()
+        rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
+        named = "original_max_position_embeddings"
+        original = rope.get(named, getattr(config, named, None))
+        if "longrope" in (rope.get("rope_type"), rope.get("type")) and original:
+            return int(original)
+        return getattr(config, "max_position_embeddings", None)
 
     @property
     def version(self) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from evenhand.errors import UsageError
 from evenhand.models.ctrl_c import call_on_ctrl_c
-from evenhand.models.endings import THINKING_SWITCHES
 from evenhand.models.errors import LimitReached, ModelError, Unanswerable
 from evenhand.models.failures import Failures
 from evenhand.models.metered_server import CHAT, Asker
@@ -33,7 +32,7 @@ from evenhand.models.server_choices import (
 from evenhand.models.server_oddities import Oddities
 from evenhand.models.server_options import DEFAULT_OPTIONS, ServerOptions
 from evenhand.models.spending import Pace, Spending, find_price
-from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
+from evenhand.models.template_settings import NO_SETTINGS, THINKING_SWITCHES, TemplateSettings
 
 if TYPE_CHECKING:
     from evenhand.models.registry import Loading

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from evenhand.models.endings import ANSWER, QUESTION, THINKING_SWITCHES, Ending, find_ending, name_closing, name_switch
+from evenhand.models.endings import ANSWER, QUESTION, Ending, find_ending, name_closing, name_switch
 from evenhand.models.errors import Unanswerable
 from evenhand.models.openai_messages import chat_messages
 from evenhand.models.openai_replies import Withheld
 from evenhand.models.prefix_tree import Continuation, Tokens, shared_length
 from evenhand.models.request import Message, Request
-from evenhand.models.template_settings import NO_SETTINGS, TemplateSettings
+from evenhand.models.template_settings import NO_SETTINGS, THINKING_SWITCHES, TemplateSettings
 from evenhand.models.thoughts import closing
 
 if TYPE_CHECKING:

@@ -11,6 +11,10 @@ from typing import Any, ClassVar, Protocol
 from evenhand.errors import UsageError
 from evenhand.options import option, pair
 
+THINKING_SWITCHES = ("enable_thinking", "thinking", "reasoning")
+"""Variables by which chat templates turn thoughts on and off."""
+_NEARLY_BOOLEAN = ("0", "1", "on", "off", "yes", "no")
+
 
 def parse_date(text: str) -> str:
     """The same. Raises ValueError for what is no date."""
@@ -51,6 +55,9 @@ class TemplateSettings:
     alone: bool = True
 
     def __post_init__(self) -> None:
+        for name, text in self.options:
+            if name in THINKING_SWITCHES and text.casefold() in _NEARLY_BOOLEAN:  # true in a template, all of them
+                raise UsageError(f"--template-option {name} must be true or false, got {text!r}")
         try:
             parse_date(self.day)
         except ValueError as error:

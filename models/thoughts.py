@@ -11,19 +11,21 @@ import re
 
 from evenhand.models.request import FinishReason, Reply
 
-_NAME = r"(?:\w{1,20}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|monologue)"
+_NAME = r"(?:\w{1,20}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|monologue)(?:[:_]\w{1,20})?"
 _HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?assistant)?<\|channel\|>\s{0,9}"  # of a channel of gpt-oss
 _BEGIN = re.compile(
     rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|begin_of_thought\|>|<\|channel>thought\b"
+    r"|<unused94>(?:thought\b)?"
     rf"|{_HEADER}(?:analysis|commentary)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
 _END = re.compile(
     rf"</(?i:{_NAME})>|\[/THINK\]|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<\|end_of_thought\|>|<channel\|>"
+    r"|<unused95>|\[BEGIN FINAL RESPONSE\]"
     rf"|{_HEADER}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
 # Thoughts that words mark at the beginning of a text: the channels of gpt-oss where a server has left their special
 # tokens out ("analysisThe user …assistantfinalMadrid"), s1 with its special tokens and without, HuatuoGPT-o1, Granite,
-# Apriel, Open WebUI, Poe.
+# Apriel, HyperCLOVA X, Open WebUI, Poe.
 _IN_WORDS = [
     re.compile(rf"(?s)\s*{begin}(?P<thought>.*?)(?:{end}(?P<answer>.*))?")
     for begin, end in (
@@ -32,18 +34,22 @@ _IN_WORDS = [
         (r"think\n", r"\n\s*answer\n"),
         (r"Here(?: is|'s) my thought process:", r"Here(?: is|'s) my response:"),
         (r"Here are my reasoning steps:", r"\[BEGIN FINAL RESPONSE\]"),
+        (r"/think\n", r"<\|im_end\|>\s*<\|im_start\|>assistant\s*\n"),
         (r"<details type=\"reasoning\"[^>\n]{0,99}>", r"</details>"),
         (r"\*?Thinking(?:\.{3}|…)\*?\s*\n(?=\s*>)", r"(?<=\n)\n(?=[^>\s])"),
         (r"#{2,3} Thinking\n", r"\n#{2,3} Final (?:Response|Answer)\n"),
     )
 ]
+_PROMPTED = re.compile(r"Here are my reasoning steps:\s*\Z")  # of Apriel 1.6, whose prompts end so
 _RESPONSE = r"(?:response|answer|output|conclusion)"
 _FRAME = re.compile(
-    rf"\A(?:<\|START_RESPONSE\|>|<\|begin_of_solution\|>|\[BEGIN FINAL RESPONSE\]|<(?i:{_RESPONSE})>)\s*"
+    rf"\A(?:<\|START_RESPONSE\|>|<\|begin_of_solution\|>|<(?i:{_RESPONSE})>)\s*"
     rf"|\s*(?:<\|END_RESPONSE\|>|\[END FINAL RESPONSE\]|<\|end_of_solution\|>|</(?i:{_RESPONSE})>"
     r"|<\|(?:end|return)\|>)\Z"
 )
 _CLOSINGS = {
+    "<unused94>": "<unused95>",
+    "<unused94>thought": "<unused95>",
     "<|START_THINKING|>": "<|END_THINKING|>",
     "<|inner_prefix|>": "<|inner_suffix|>",
     "◁think▷": "◁/think▷",
@@ -106,13 +112,15 @@ def has_thought(text: str) -> bool:
 def is_open(text: str) -> bool:
     """Whether a text ends inside a thought."""
     begins, ends = ([mark.end() for mark in marks.finditer(text)] for marks in (_BEGIN, _END))
-    return bool(begins) and begins[-1] > max(ends, default=0)
+    return (bool(begins) and begins[-1] > max(ends, default=0)) or bool(_PROMPTED.search(text))
 
 
 def closing(text: str) -> str | None:
     """Return what closes the thought in which a text ends; None for a mark whose closing is not known."""
+    if _PROMPTED.search(text):
+        return "\n[BEGIN FINAL RESPONSE]\n"
     mark = [*_BEGIN.finditer(text)][-1][0]
-    if mark.startswith(("<", "[")) and "|" not in mark:
+    if mark.startswith(("<", "[")) and mark not in _CLOSINGS and "|" not in mark:
         return f"\n{mark[0]}/{mark[1:]}\n\n"
     return _CLOSINGS.get(mark)
 

@@ -1,5 +1,6 @@
 """What predictions say of the requests that they answer."""
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 
 import evenhand
 from evenhand.flow.episode import EXCHANGE, add_exchanges
+from evenhand.flow.evaluation import mean_mass
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models.request import Image, Message, Reply, Request
 from tests.scripted_models import Scripted
@@ -84,3 +86,19 @@ def test_the_report_shows_the_first_prompt_whole(tmp_path):
     page = run.report.read_text(encoding="utf-8")
     assert [each["role"] for each in first] == ["system", "user"]
     assert all(line.replace("'", "&#39;") in page for each in first for line in each["content"].splitlines())
+
+
+def test_options_have_the_probability_of_all_their_tokens():
+    """exp(-1 - 1) + exp(-3) and exp(-0.5) + exp(-1.5), of two requests; one that failed has none."""
+    scored = [((-1.0, -1.0), (-3.0,)), ((-0.5,), (-1.5,)), ((math.nan,), (math.nan,))]
+    expected = (math.exp(-2) + math.exp(-3) + math.exp(-0.5) + math.exp(-1.5)) / 2
+    assert mean_mass(Reply(choice_log_probs=each) for each in scored) == pytest.approx(expected)
+    assert math.isnan(mean_mass([Reply("a text")]))
+
+
+@pytest.mark.parametrize(("least", "said"), [(0.1, False), (1.1, True)])
+def test_options_that_are_unlikely_are_said(tmp_path, monkeypatch, least, said):
+    """The stub gives its options all of the probability."""
+    monkeypatch.setattr("evenhand.flow.evaluation.LEAST_MASS", least)
+    run = evenhand.evaluate("contact_hypothesis", model="stub:first", limit=1, output=tmp_path / "run")
+    assert ("options_unlikely" in {each.code for each in run.read_results().warnings}) == said

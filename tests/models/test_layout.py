@@ -378,6 +378,9 @@ def test_a_date_is_told_and_part_of_the_identity_where_the_template_asks(templat
     assert "Today Date: 01 Feb 2026" in chat.render([{"role": "user", "content": "Who?"}])
     assert (chat.date, chat.mark) == ("2026-02-01", " date=2026-02-01")
     assert ChatTemplate(templated(templates.LLAMA_2), TemplateSettings(date="2026-02-01")).mark == ""
+    for nearly in ("0", "off", "no"):  # a text, which templates take for true
+        with pytest.raises(UsageError, match="enable_thinking must be true or false"):
+            TemplateSettings((("enable_thinking", nearly),))
     with pytest.raises(UsageError, match="--date: expected a date as YYYY-MM-DD, got '1 Feb'"):
         TemplateSettings(date="1 Feb")
 

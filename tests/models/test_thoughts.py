@@ -15,6 +15,10 @@ CHANNELS = (
     "<|channel|>analysis<|message|>Paris? No.<|end|><|start|>assistant<|channel|>final<|message|>Madrid<|return|>"
 )
 FINISHED = {
+    "MedGemma": "<unused94>thought\nParis? No.<unused95>Madrid",
+    "Apriel 1.6, whose prompt opens it": "Paris? No.\n[BEGIN FINAL RESPONSE]\nMadrid",
+    "Hy3": "<think:opensource>Paris? No.</think:opensource>Madrid",
+    "HyperCLOVA X": "/think\nParis? No.<|im_end|>\n<|im_start|>assistant\nMadrid",
     "Qwen3, DeepSeek-R1": "<think>\nMaybe Paris? No.\n</think>\n\nMadrid",
     "thinking": "<thinking>Paris? No.</thinking>Madrid",
     "in capitals": "<THINK>Paris? No.</THINK> Madrid",
@@ -41,6 +45,8 @@ FINISHED = {
     "a thought after an aside": "Let me see. <think>Paris? No.</think>Madrid",
 }
 CUT_OFF = {
+    "MedGemma": "<unused94>thought\nParis? No",
+    "HyperCLOVA X": "/think\nParis? No.",
     "Qwen3, DeepSeek-R1": "<think>\nMaybe Paris? No: ",
     "Magistral": "[THINK]Maybe Paris",
     "gpt-oss": "<|channel|>analysis<|message|>Maybe Paris",
@@ -117,7 +123,19 @@ def test_what_is_left_holds_no_mark(parts):
     assert split_thought(answer)[0].strip() == answer.strip()
 
 
-@pytest.mark.parametrize("mark", ["<think>", "[THINK]", "<seed:think>", "<|START_THINKING|>", "<|inner_prefix|>"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "<think>",
+        "[THINK]",
+        "<seed:think>",
+        "<|START_THINKING|>",
+        "<|inner_prefix|>",
+        "<think:opensource>",
+        "<unused94>thought",
+        "Here are my reasoning steps:",
+    ],
+)
 def test_an_open_thought_is_closed_by_its_own_mark(mark):
     text = f"<|assistant|>{mark}\n"
     assert is_open(text)

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import json
 import shutil
 
 import numpy as np
@@ -336,3 +337,16 @@ def test_what_it_can(tiny_checkpoint):
     assert model.can - {"constrain"} == {"generate", "choose", "count_tokens", "continue"}  # that: with llguidance
     assert model.whole_calls
     assert (model.at_once("choose"), model.at_once("generate")) == (256, 32)
+
+
+@pytest.mark.parametrize(("rope", "context"), [("longrope", 64), ("default", 512)])
+def test_positions_that_change_with_the_batch_are_not_used(tiny_checkpoint, tmp_path, rope, context):
+    """Of Phi-3-128k and its kin: beyond its first 4,096 tokens a text would depend on what is asked beside it."""
+    folder = shutil.copytree(tiny_checkpoint, tmp_path / "model")
+    file = folder / "config.json"
+    parameters = {"rope_type": rope, "rope_theta": 10000.0}
+    if rope == "longrope":
+        parameters |= {"short_factor": [1.0] * 4, "long_factor": [2.0] * 4, "original_max_position_embeddings": 64}
+    settings = json.loads(file.read_text()) | {"rope_parameters": parameters, "max_position_embeddings": 512}
+    file.write_text(json.dumps(settings))
+    assert Checkpoint(str(folder)).context == context

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -30,6 +31,7 @@ from evenhand.mitigations import chosen_mitigation
 from evenhand.models.errors import LimitReached, ModelError
 from evenhand.models.protocol import HasChatTemplate, HasNotes, Model, SaysHowItScores, SaysWhatItTook, ScoresOneToken
 from evenhand.models.registry import LoadModel, load_model, options_by_model
+from evenhand.models.request import Reply
 from evenhand.models.template_settings import TemplateSettings, today
 from evenhand.progress import SILENT_FOR, ProgressBar, write_line
 from evenhand.report.pages import ReportedRun, write_report
@@ -46,6 +48,7 @@ OnProgress = Callable[[int, Step], None]
 
 RUNS = Path("runs")
 ROWS_AT_ONCE = 500  # of text; those with pictures are decoded one by one
+LEAST_MASS = 0.1  # of all options together, on average
 MOST_LEFT_OUT = 0.05  # of the paper's rows, for want of what asking needs: so few change no figure much
 
 
@@ -315,6 +318,16 @@ def _results(
     )
 
 
+def mean_mass(scored: Iterable[Reply]) -> float:
+    """Return the mean probability that all options of a request have together; NaN where none was scored."""
+    total, n = 0.0, 0
+    for each in scored:
+        mass = sum(math.exp(min(0.0, sum(tokens))) for tokens in each.choice_log_probs)
+        if each.choice_log_probs and not math.isnan(mass):
+            total, n = total + mass, n + 1
+    return total / n if n else math.nan
+
+
 def _warnings(
     run: Prepared, sample: Sample, figures: FigureTable, store: Store, failures: Mapping[str, int]
 ) -> Iterator[RunWarning]:
@@ -333,6 +346,13 @@ def _warnings(
     for model in dict.fromkeys(measured):
         if config.protocol == "choose" and isinstance(model, ScoresOneToken):
             yield from (RunWarning(code, text) for code, text in model.score_warnings(store.scored()))
+    mass = math.nan if config.protocol == "rank" else mean_mass(store.scored())
+    if mass < LEAST_MASS:
+        yield RunWarning(
+            "options_unlikely",
+            f"the options have {mass:.1%} of the probability on average: the model mostly wants to say something else "
+            "there, such as a thought; --protocol generate shows what",
+        )
     if failures:
         yield RunWarning("failed_requests", failures_in_words(failures) + ": unread")
     texts, cut_off = store.count_texts()
