@@ -322,7 +322,7 @@ def mean_mass(scored: Iterable[Reply]) -> float:
     """Return the mean probability that all options of a request have together; NaN where none was scored."""
     total, n = 0.0, 0
     for each in scored:
-        mass = sum(math.exp(min(0.0, sum(tokens))) for tokens in each.choice_log_probs)
+        mass = sum(math.exp(sum(tokens)) for tokens in each.choice_log_probs)
         if each.choice_log_probs and not math.isnan(mass):
             total, n = total + mass, n + 1
     return total / n if n else math.nan
