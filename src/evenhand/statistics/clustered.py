@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from evenhand.statistics.crossed import Errors, balanced, errors, influences
 from evenhand.statistics.rare import rare_upper_end, widen_for_rare
@@ -18,6 +18,7 @@ from evenhand.statistics.resampling import (
     LEVELS,
     SEED,
     FloatArray,
+    IntArray,
     freedom_of,
     no_spread,
     ratio,
@@ -62,7 +63,7 @@ class Error:
     @property
     def interval(self) -> tuple[float, float]:
         """95 %."""
-        low, high = self.mean + stats.t.ppf(LEVELS, self.freedom) * self.error
+        low, high = self.mean + special.stdtrit(self.freedom, LEVELS) * self.error
         return float(low), float(high)
 
 
@@ -257,17 +258,22 @@ def crossed_error(
 
     strata: (n,) of clusters, among which new ones are sampled, where they are as even as the design has them.
     """
-    one = clusters.map(lambda _: 0) if strata is None else strata
-    ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
-    known = values.notna()
-    weight = known.astype(float) if weights is None else weights.astype(float).where(known, 0.0)
-    cells = pd.DataFrame({"part": (weight * values.astype(float)).fillna(0.0), "whole": weight, "asked": 1.0})
-    cells = cells.groupby(ways).sum()
-    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
-    part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
-    stratum = balanced(stratum, asked[:, 0])
+    known = values.notna().to_numpy()
+    weight = known.astype(float) if weights is None else np.where(known, np.nan_to_num(weights.to_numpy(dtype=float)), 0.0)
+    parts = np.where(known, weight * values.to_numpy(dtype=float), 0.0)
+    ways = [_codes(each) for each in (clusters, strata, crossed) if each is not None]
+    sizes = [int(each.max(initial=0)) + 1 for each in ways]
+    cells, cell_of_row = np.unique(np.ravel_multi_index(ways, sizes), return_inverse=True)
+    part, whole, asked = (np.bincount(cell_of_row, each)[:, None] for each in (parts, weight, np.ones(len(weight))))
+    cluster, *between, other = np.unravel_index(cells, sizes)
+    stratum = balanced(between[0] if between else np.zeros_like(cluster), asked[:, 0])
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
     return ratio(part.sum(axis=0), whole.sum(axis=0)), found
+
+
+def _codes(names: pd.Series) -> IntArray:
+    """Codes (n,) in order of appearance; what is missing is a value, too."""
+    return np.asarray(pd.factorize(names, use_na_sentinel=False)[0])
 
 
 def crossed_mean(
@@ -371,6 +377,7 @@ def _exchange_p_value(ones: FloatArray, others: FloatArray) -> float:
     """Two-sided, over cluster sums (clusters,): which run a cluster's answers are from is exchanged at random."""
     if np.array_equal(ones, others):
         return 1.0
+    from scipy import stats  # takes a second
 
     def difference(one: FloatArray, other: FloatArray, axis: int) -> FloatArray:
         # Sums that are equal but for their last bits are equal.
