@@ -25,7 +25,7 @@ def script(tiny_checkpoint, tmp_path, monkeypatch):
 
     def called(arguments):
         given.append(arguments)
-        short = ["--max-new-tokens", "1"] if arguments[1] == "utility" else []
+        short = {"utility": ["--max-new-tokens", "1"], "contact_controls": ["--limit", "24"]}.get(arguments[1], [])
         command([*arguments, *short, "--dtype", "float32"])
 
     monkeypatch.setattr(reproducing, "called", called)

@@ -108,11 +108,9 @@ def test_the_page_has_a_tiny_model_before_and_after(call, tiny_checkpoint, tmp_p
     monkeypatch.setattr(cuts, "select_plausible", lambda rows: rows.select(range(0, rows.num_rows, 47)))
 
     def small(given):
-        short = ["--max-failed", "1"] if given[1] == "implicit_bias" else []  # its texts are longer than the context
-        given = [
-            {"96": "1", "8": "1"}.get(each, each) if before == "--max-new-tokens" else each
-            for before, each in zip(("", *given), given)
-        ]
+        long = {"implicit_bias": ["--max-failed", "1"], "contact_controls": ["--limit", "24"]}  # the one's texts fail
+        few = ["--max-new-tokens", "1"] if "--max-new-tokens" in given else []
+        short = long.get(given[1], few)
         command([*given, *short, "--dtype", "float32"])
 
     run("--model", str(tiny_checkpoint), instead=small)
