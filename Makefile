@@ -29,10 +29,10 @@ test-vllm: setup .venv-vllm/.installed  ## vLLM with the embedded model: its eng
 	EVENHAND_VLLM_PYTHON=.venv-vllm/bin/python $(BIN)/python -m pytest tests/models/test_vllm_server.py
 
 # Ray's processes need their Python for themselves, and so what they load.
-test-ray: .venv-ray/.installed  ## replicas on a Ray cluster of this machine, some of which are killed
-	.venv-ray/bin/python -m pytest tests/models/test_ray.py
+test-ray: .venv-peers/.installed  ## replicas on a Ray cluster of this machine, some of which are killed
+	.venv-peers/bin/python -m pytest tests/models/test_ray.py
 
-# Other harnesses bring versions of their own, too.
+# Other harnesses bring versions of their own; Ray is installed beside them.
 test-peers: .venv-peers/.installed  ## exported tasks, asked by lm-evaluation-harness and inspect_ai with a tiny model
 	.venv-peers/bin/python -m pytest tests/tools/test_peers.py tests/hub/test_inspect.py \
 		-k "finds_the_same or runs_from_a_dataset_repository"
@@ -109,12 +109,6 @@ $(BROWSER)/.installed: setup.cfg constraints.txt Makefile
 	cd $(BROWSER) && npm pack --silent axe-core@4 && tar -xzf axe-core-4*.tgz package/axe.min.js
 	touch $@
 
-.venv-ray/.installed: setup.cfg constraints.txt
-	$(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/$(INSTALL) --constraint constraints.txt torch
-	.venv-ray/bin/$(INSTALL) --constraint constraints.txt --editable '.[ray,test]'
-	touch $@
-
 .venv-vllm/.installed: tests/models/requirements-vllm.txt setup.cfg
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/$(INSTALL) --upgrade pip
@@ -127,7 +121,7 @@ $(BROWSER)/.installed: setup.cfg constraints.txt Makefile
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/$(INSTALL) --upgrade pip
 	.venv-peers/bin/$(INSTALL) --constraint constraints.txt torch
-	.venv-peers/bin/$(INSTALL) --constraint constraints.txt --requirement tests/tools/requirements-peers.txt --editable '.[test]'
+	.venv-peers/bin/$(INSTALL) --constraint constraints.txt --requirement tests/tools/requirements-peers.txt --editable '.[ray,test]'
 	touch $@
 
 .venv-bench/.installed: setup.cfg constraints.txt
@@ -139,4 +133,4 @@ $(BROWSER)/.installed: setup.cfg constraints.txt Makefile
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-docs .venv-peers .venv-ray .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs
+	rm -rf .venv .venv-bench .venv-docs .venv-peers .venv-vllm .venv-datasets3 .venv-datasets4 .venv-newest-python build runs

@@ -19,13 +19,13 @@ ROW = re.compile(r"^\| (base|instruction|DPO) \| (0|1) \| (.*) \|$", re.MULTILIN
 @pytest.fixture
 def script(tiny_checkpoint, tmp_path, monkeypatch):
     """The script's names, of a small size; calling `run` calls it, and returns the commands that it gave."""
-    monkeypatch.setattr(reproduce_methods, "FULL", reproduce_methods.Size(1, (0,), 12, 8, 2, 60))
+    monkeypatch.setattr(reproduce_methods, "FULL", reproduce_methods.Size(1, (0,), 6, 4, 1, 6))
     monkeypatch.setattr(cuts, "select_plausible", lambda rows: rows.select(range(0, rows.num_rows, 47)))
     command, given = reproducing.called, []
 
     def called(arguments):
         given.append(arguments)
-        short = ["--max-new-tokens", "1"] if arguments[1] == "utility" else []
+        short = {"utility": ["--max-new-tokens", "1"], "contact_controls": ["--limit", "24"]}.get(arguments[1], [])
         command([*arguments, *short, "--dtype", "float32"])
 
     monkeypatch.setattr(reproducing, "called", called)

@@ -29,8 +29,9 @@ CONFIG = run_config("contact_hypothesis", "stub:first", limit=2)
 
 @pytest.fixture
 def quick(monkeypatch):
-    """What writes nothing into the folder is done once for all: rows loaded, drawings drawn."""
-    monkeypatch.setattr(evaluation, "drawn_rows", once(evaluation.drawn_rows))
+    """What writes nothing into the folder is done once for all: rows loaded, figures computed, drawings drawn."""
+    for name in ("drawn_rows", "figure_rows"):
+        monkeypatch.setattr(evaluation, name, once(getattr(evaluation, name)))
     for name in ("grouped_bars", "heatmap"):
         monkeypatch.setattr(plots, name, once(getattr(plots, name)))
 

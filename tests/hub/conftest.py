@@ -61,8 +61,13 @@ def python(hub, environment, tmp_path):
 # Imports what takes long once; each command is a process of its own, forked from it before anything was called.
 FORKS = """
 import json, os, sys, traceback
-import huggingface_hub.hf_api
-import evenhand.hub.checkpoint, evenhand.hub.publish_command, evenhand.hub.publishing, evenhand.hub.refusals
+import cloudpickle, dacite, huggingface_hub.hf_api, jinja2, jsonschema, pandas, pyarrow.parquet, safetensors, sqlite3
+import evenhand.benchmarks.contact_controls.verdict, evenhand.benchmarks.contact_hypothesis.benchmark
+import evenhand.benchmarks.contact_hypothesis.publishing, evenhand.hub.cards.model, evenhand.hub.checkpoint
+import evenhand.hub.publish_command, evenhand.hub.publishing, evenhand.hub.refusals, evenhand.hub.submission.command
+import evenhand.hub.submission.submission, evenhand.metrics.contact_bias.scores, evenhand.report.comparison
+import evenhand.mitigations, evenhand.progress, evenhand.statistics.estimators, evenhand.tools.dataset_upkeep.hub_tasks
+import evenhand.trainers.rewards
 from evenhand.cli import main
 for line in sys.stdin:
     asked = json.loads(line)

@@ -174,14 +174,18 @@ def test_the_random_stub_picks_among_given_texts():
             load_model(wrong)
 
 
+@pytest.fixture(scope="module")
+def smollm2():
+    return load_model("embedded", dtype="float32", batch_size=2)
+
+
 @needs_embedded
 @pytest.mark.slow
-def test_the_embedded_model_batches_as_it_answers_alone():
+def test_the_embedded_model_batches_as_it_answers_alone(smollm2):
     """SmolLM2 in fp32: padded batches equal single prompts within 1e-4; its options have 3 and 2 tokens."""
-    model = load_model("embedded", dtype="float32", batch_size=2)
-    together = replies(model, requests(3))
+    together = replies(smollm2, requests(3))
     for request, reply in zip(requests(3), together):
-        [alone] = replies(model, [request])
+        [alone] = replies(smollm2, [request])
         assert [len(tokens) for tokens in reply.choice_log_probs] == [3, 2]
         for one, other in zip(reply.choice_log_probs, alone.choice_log_probs):
             assert one == pytest.approx(other, abs=1e-4)
@@ -189,9 +193,8 @@ def test_the_embedded_model_batches_as_it_answers_alone():
 
 @needs_embedded
 @pytest.mark.slow
-def test_the_embedded_model_speaks():
-    model = load_model("embedded", dtype="float32")
-    assert model.name == "SmolLM2-135M-Instruct (embedded)"
-    assert model.identity.startswith("SmolLM2-135M-Instruct (embedded)@")
+def test_the_embedded_model_speaks(smollm2):
+    assert smollm2.name == "SmolLM2-135M-Instruct (embedded)"
+    assert smollm2.identity.startswith("SmolLM2-135M-Instruct (embedded)@")
     question = Request((Message("user", "What is the capital of France?"),), sampling=Sampling(max_new_tokens=12))
-    assert "Paris" in replies(model, [question])[0].text
+    assert "Paris" in replies(smollm2, [question])[0].text

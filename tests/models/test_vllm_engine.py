@@ -105,7 +105,7 @@ class TestOnTheCpu:
         [
             ("contact_hypothesis", {"limit": ROWS}),
             ("labe", {"sample": 8, "max_new_tokens": 16, "options": {"classifiers": ("lexicon",)}}),
-            ("implicit_bias", {"limit": 1, "protocol": "rank", "runs": 1, "max_new_tokens": 12}),
+            ("implicit_bias", {"limit": 1, "protocol": "rank", "runs": 1, "options": {"setting": "none"}}),
         ],
     )
     def test_benchmarks_run_end_to_end(self, engine, tmp_path, benchmark, settings):

@@ -9,7 +9,7 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,7 +146,7 @@ class Results:
         if version != SCHEMA_VERSION:
             written = "before results had a version" if version is None else f"in version {version!r} of its format"
             raise EvenhandError(f"these results were written {written}; this evenhand reads {SCHEMA_VERSION}: {again}")
-        if wrong := _wrong(record):
+        if wrong := _wrong(json.dumps(dict(record))):
             what = shortened(", ".join(wrong))
             raise EvenhandError(f"these results are damaged (wrong, missing or unknown: {what}); {again}")
         figures = FigureTable(map(FigureRow.from_json, record["figures"]))
@@ -154,11 +154,16 @@ class Results:
         return cls(**{**record, "figures": figures, "warnings": warnings})
 
 
-def _wrong(record: Mapping[str, Any]) -> list[str]:
-    """Paths where the record is not as the schema says, or contradicts itself."""
+@lru_cache(maxsize=32)
+def _wrong(text: str) -> list[str]:
+    """Paths where the record is not as the schema says, or contradicts itself.
+
+    Looked at once in a process: that takes longer than to read it, and comparisons and gates read a run repeatedly.
+    """
     from jsonschema import Draft202012Validator  # imported where it is needed: it takes a while
 
-    found = Draft202012Validator(_schema()).iter_errors(dict(record))
+    record = json.loads(text)
+    found = Draft202012Validator(_schema()).iter_errors(record)
     wrong = sorted({place for each in found for place in _places(each)})
     if not wrong and record["n"] < record["n_read"]:
         wrong = ["n_read"]

@@ -47,7 +47,7 @@ def each_row(rows: datasets.Dataset, at_once: int) -> Iterator[Row]:
 
 def n_clusters(rows: datasets.Dataset, card: Card) -> int:
     """Count clusters. Each row is its own where the cluster is known only from the answer."""
-    return len(set(rows[card.cluster] if card.cluster in rows.column_names else rows["id"]))
+    return len(rows.unique(card.cluster if card.cluster in rows.column_names else "id"))
 
 
 def check_configs(card: Card, config: RunConfig[Any]) -> None:

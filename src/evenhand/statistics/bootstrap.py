@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from evenhand.statistics.clustered import Difference, smallest_p
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVELS, N_RESAMPLES, SEED, expanded_levels
@@ -51,7 +51,7 @@ def bootstrap_difference(
     p = float("nan")
     if len(draws) and not np.isnan(draws).any():
         share = (min((draws <= 0).sum(), (draws >= 0).sum()) + 1) / (len(draws) + 1)
-        p = min(1.0, max(smallest, 2 * float(stats.t.cdf(stats.norm.ppf(share), n_clusters - 1))))
+        p = min(1.0, max(smallest, 2 * float(special.stdtr(n_clusters - 1, special.ndtri(share)))))
     return Difference(values[0], values[1], values[1] - values[0], low, high, p, len(first), n_clusters, smallest)
 
 

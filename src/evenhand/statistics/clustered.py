@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from evenhand.statistics.crossed import Errors, balanced, errors, influences
 from evenhand.statistics.rare import rare_upper_end, widen_for_rare
@@ -18,6 +18,7 @@ from evenhand.statistics.resampling import (
     LEVELS,
     SEED,
     FloatArray,
+    IntArray,
     freedom_of,
     no_spread,
     ratio,
@@ -62,7 +63,7 @@ class Error:
     @property
     def interval(self) -> tuple[float, float]:
         """95 %."""
-        low, high = self.mean + stats.t.ppf(LEVELS, self.freedom) * self.error
+        low, high = self.mean + special.stdtrit(self.freedom, LEVELS) * self.error
         return float(low), float(high)
 
 
@@ -116,14 +117,13 @@ def clustered_mean(
     correlation 0.2); 97, 96, 97, 97, 97 of a half with one cluster ten times as large; 99, 96, 92, 92, 95 of 8 % with a
     sixth of the clusters so large (300 data sets each).
     """
-    found = clustered_error(values, clusters, weights=weights)
-    known = values.notna()
-    n, n_clusters = int(known.sum()), int(clusters[known.to_numpy()].nunique(dropna=False))
+    sums = _cluster_sums(values, clusters, weights)
+    found, (totals, counts) = _error(sums, np.zeros(len(sums), dtype=np.int64)), sums.T
+    n, n_clusters = int(values.notna().sum()), len(sums)
     if within is not None:
         least, most = within
         low, high = students_intervals(found.mean, found.error, found.freedom, max(1, n_clusters), least, most)
         if n_clusters >= FEWEST_CLUSTERS:
-            totals, counts = _cluster_sums(values, clusters, weights).T
             shares, span = ((totals / counts - least) / (most - least)).clip(0, 1), most - least
             ends = widen_for_rare((low - least) / span, (high - least) / span, shares, counts)
             low, high = (least + span * end for end in ends)
@@ -176,9 +176,7 @@ def smallest_p(n_clusters: int) -> float:
     return min(1.0, 2.0 ** (1 - n_clusters))
 
 
-def clustered_error(
-    values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None, weights: pd.Series | None = None
-) -> Error:
+def clustered_error(values: pd.Series, clusters: pd.Series, strata: pd.Series | None = None) -> Error:
     """Of the mean of values (n,), NaN left out. strata: of clusters, among which alone they would be drawn anew.
 
     A percentile bootstrap over five clusters holds 82 % of means; this holds 95. A cluster with many rows pulls the
@@ -188,18 +186,20 @@ def clustered_error(
     n - 1 degrees a stratum, as Welch has them. Where a stratum has one or two clusters, all are taken as of one, which
     is wider.
     """
-    known = values.notna().to_numpy()
-    weight = 1.0 if weights is None else weights[known].to_numpy(dtype=float)
-    table = pd.DataFrame({"total": values[known].to_numpy(dtype=float) * weight, "count": weight})
-    cluster = pd.factorize(clusters.to_numpy()[known], use_na_sentinel=False)[0]  # missing: one cluster
-    by_cluster = table.groupby(cluster).sum()
-    sums, whole = by_cluster.to_numpy(), float(by_cluster["count"].sum())
-    if not len(sums):
-        return Error(math.nan, math.nan, 1.0)
+    sums = _cluster_sums(values, clusters)
     stratum = np.zeros(len(sums), dtype=np.int64)
     if strata is not None:
-        of = pd.Series(pd.factorize(strata.to_numpy()[known], use_na_sentinel=False)[0]).groupby(cluster).first()
-        stratum = np.unique(of.to_numpy(), return_inverse=True)[1]
+        known = values.notna().to_numpy()
+        first = np.unique(_codes(clusters[known], sort=True), return_index=True)[1]  # its row decides
+        stratum = np.unique(_codes(strata[known])[first], return_inverse=True)[1]
+    return _error(sums, stratum)
+
+
+def _error(sums: FloatArray, stratum: IntArray) -> Error:
+    """sums: (clusters, 2), `_cluster_sums`'; stratum: (clusters,) codes."""
+    if not len(sums):
+        return Error(math.nan, math.nan, 1.0)
+    whole = float(sums[:, 1].sum())
     if np.bincount(stratum).min() < FEWEST_CLUSTERS:
         stratum = np.zeros_like(stratum)
     sizes = np.bincount(stratum)
@@ -257,17 +257,24 @@ def crossed_error(
 
     strata: (n,) of clusters, among which new ones are sampled, where they are as even as the design has them.
     """
-    one = clusters.map(lambda _: 0) if strata is None else strata
-    ways = [pd.factorize(each.to_numpy(), use_na_sentinel=False)[0] for each in (clusters, one, crossed)]
-    known = values.notna()
-    weight = known.astype(float) if weights is None else weights.astype(float).where(known, 0.0)
-    cells = pd.DataFrame({"part": (weight * values.astype(float)).fillna(0.0), "whole": weight, "asked": 1.0})
-    cells = cells.groupby(ways).sum()
-    cluster, stratum, other = (np.asarray(cells.index.get_level_values(level).factorize()[0]) for level in range(3))
-    part, whole, asked = (cells[[name]].to_numpy() for name in ("part", "whole", "asked"))
-    stratum = balanced(stratum, asked[:, 0])
+    known = values.notna().to_numpy()
+    weight = (
+        known.astype(float) if weights is None else np.where(known, np.nan_to_num(weights.to_numpy(dtype=float)), 0.0)
+    )
+    parts = np.where(known, weight * values.to_numpy(dtype=float), 0.0)
+    ways = [_codes(each) for each in (clusters, strata, crossed) if each is not None]
+    sizes = [int(each.max(initial=0)) + 1 for each in ways]
+    cells, cell_of_row = np.unique(np.ravel_multi_index(ways, sizes), return_inverse=True)
+    part, whole, asked = (np.bincount(cell_of_row, each)[:, None] for each in (parts, weight, np.ones(len(weight))))
+    cluster, *between, other = np.unravel_index(cells, sizes)
+    stratum = balanced(between[0] if between else np.zeros_like(cluster), asked[:, 0])
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))
     return ratio(part.sum(axis=0), whole.sum(axis=0)), found
+
+
+def _codes(names: pd.Series, sort: bool = False) -> IntArray:
+    """Codes (n,) in order of appearance, or of the sorted names; what is missing is a value, too."""
+    return np.asarray(pd.factorize(names, sort=sort, use_na_sentinel=False)[0])
 
 
 def crossed_mean(
@@ -359,18 +366,18 @@ def _widen_for_rare_changes(
 def _cluster_sums(values: pd.Series, clusters: pd.Series, weights: pd.Series | None = None) -> FloatArray:
     """Sum and count (sum of weights) of the values of each cluster that has any: (clusters, 2)."""
     known = values.notna().to_numpy()
-    if weights is not None:
-        weight = weights[known].astype(float)
-        table = pd.DataFrame({"sum": values[known].astype(float) * weight, "count": weight})
-        return np.asarray(table.groupby(clusters.to_numpy()[known], dropna=False).sum().to_numpy(dtype=float))
-    grouped = values[known].astype(float).groupby(clusters.to_numpy()[known], dropna=False)
-    return np.asarray(grouped.agg(["sum", "count"]).to_numpy(dtype=float))
+    codes, some = _codes(clusters[known], sort=True), values[known].to_numpy(dtype=float)
+    if weights is None:
+        return np.stack([np.bincount(codes, some), np.bincount(codes)], axis=-1)
+    weight = weights[known].to_numpy(dtype=float)
+    return np.stack([np.bincount(codes, np.nan_to_num(each)) for each in (weight * some, weight)], axis=-1)
 
 
 def _exchange_p_value(ones: FloatArray, others: FloatArray) -> float:
     """Two-sided, over cluster sums (clusters,): which run a cluster's answers are from is exchanged at random."""
     if np.array_equal(ones, others):
         return 1.0
+    from scipy import stats  # takes a second
 
     def difference(one: FloatArray, other: FloatArray, axis: int) -> FloatArray:
         # Sums that are equal but for their last bits are equal.

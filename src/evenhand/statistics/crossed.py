@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from .resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, IntArray, freedom_of, ratio, students_intervals
 
@@ -65,12 +65,12 @@ class Errors(NamedTuple):
         No smaller than so few clusters allow when all of them say the same: 1 / 2 for each that is free.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            p = 2 * stats.t.sf(np.abs(figures) / self.errors, self.freedom)
+            p = 2 * special.stdtr(self.freedom, -np.abs(figures) / self.errors)
         p = np.where(np.isnan(self.errors) | np.isnan(figures), np.nan, np.where(figures == 0, 1.0, p))
         return np.asarray(np.fmax(p, 0.5**self.freedom) + 0 * p)
 
     def _quantiles(self) -> FloatArray:
-        return np.asarray(stats.t.ppf(np.array(LEVELS)[None, :], self.freedom[:, None]))
+        return np.asarray(special.stdtrit(self.freedom[:, None], np.array(LEVELS)[None, :]))
 
 
 UNBALANCED = 0.02  # of shares: from this on, strata are not as the design has them

@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.figure import Changes, Columns, Estimate, Groups, Sample, Statistic
@@ -93,7 +94,8 @@ class RowMean(Statistic):
             mean = clustered_mean(rows["value"], rows["cluster"], self.range, weights)
             found = mean.estimate, mean.low, mean.high
         read = rows["read"] if "read" in rows else rows["value"].notna()
-        n_clusters, asked = (int(each.nunique(dropna=False)) for each in (rows.loc[read, "cluster"], rows["cluster"]))
+        clusters = rows["cluster"]
+        n_clusters, asked = (int(each.nunique(dropna=False)) for each in (clusters[read.to_numpy()], clusters))
         return Estimate(*found, len(rows), int(read.sum()), n_clusters, asked)
 
     def mirrored(self, sample: Sample) -> Sample:
@@ -108,12 +110,16 @@ def row_values(sample: Sample, value: pd.Series, crossed: bool = True) -> pd.Dat
     """What `RowMean.values` gives, of a column (n,). crossed: False leaves out the second way in which rows cluster."""
     import pandas as pd
 
-    columns = {"id": sample.rows["id"], "value": value, "cluster": sample.clusters}
-    if sample.strata is not None:
-        columns["stratum"] = sample.strata
-    if crossed and sample.crossed is not None:
-        columns["crossed"] = sample.crossed
-    return pd.DataFrame(columns)
+    ways = {"cluster": sample.clusters, "stratum": sample.strata, "crossed": sample.crossed if crossed else None}
+    codes = {name: sample.once(("codes", name), partial(_encode, way)) for name, way in ways.items() if way is not None}
+    return pd.DataFrame({"id": sample.rows["id"], "value": value, **codes})
+
+
+def _encode(names: pd.Series) -> pd.Series:
+    """Return codes (n,) in the order of the sorted names: texts take long to compare in each figure."""
+    import pandas as pd
+
+    return pd.Series(pd.factorize(names, sort=True, use_na_sentinel=False)[0], names.index)
 
 
 def numbers(column: pd.Series) -> pd.Series:
@@ -122,12 +128,8 @@ def numbers(column: pd.Series) -> pd.Series:
 
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
         return column.astype(float) if str(column.dtype) != "boolean" else column.astype("Float64").astype(float)
-    found: pd.Series = pd.to_numeric(column.map({True: 1.0, False: 0.0}).where(column.map(_is_bool), column))
-    return found.astype("Float64").astype(float)
-
-
-def _is_bool(value: object) -> bool:
-    return isinstance(value, bool)
+    values = [math.nan if value is None or value is pd.NA else float(value) for value in column]
+    return pd.Series(values, column.index, dtype=float, name=column.name)
 
 
 class RangedMean(RowMean):

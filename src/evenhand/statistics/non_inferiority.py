@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from evenhand.statistics.clustered import Difference, Error, lasting_share, mean_error
 from evenhand.statistics.resampling import LEVEL, LEVELS, ROUNDING, no_spread, students_intervals
@@ -78,7 +78,7 @@ class Worsening:
         freedom, alone = self.n_clusters - 1, 1 - self.n_clusters / max(1, self.n)
         if freedom < 1 or alone <= 0:
             return self
-        above = stats.chi2.ppf(1 - LEVEL, freedom) / freedom
+        above = 2 * special.gammaincinv(freedom / 2, 1 - LEVEL) / freedom
         of_all, of_rose, of_fell = (
             max(0.0, min(share, (1 - above * (1 - share * alone)) / alone)) for share in self.lasting
         )
@@ -105,8 +105,8 @@ class Worsening:
             if _are_equal(self.parts):
                 return float(beyond <= room)
             half = (self.estimate - self.low) * of_all
-        error = half / stats.norm.ppf(LEVELS[1])
-        return float(stats.norm.cdf((room - max(half, beyond)) / error)) if error else float(beyond <= room)
+        error = half / special.ndtri(LEVELS[1])
+        return float(special.ndtr((room - max(half, beyond)) / error)) if error else float(beyond <= room)
 
 
 def enough_for_all(

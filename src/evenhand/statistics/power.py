@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
+from scipy import special
 
 
 def smallest_difference(n: int, n_clusters: int, intraclass_correlation: float, share: float = 0.5) -> float:
@@ -15,4 +15,4 @@ def smallest_difference(n: int, n_clusters: int, intraclass_correlation: float, 
     """
     design_effect = 1 + (n / n_clusters - 1) * intraclass_correlation
     standard_error = math.sqrt(2 * share * (1 - share) * design_effect / n)
-    return float(100 * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * standard_error)
+    return float(100 * (special.ndtri(0.975) + special.ndtri(0.8)) * standard_error)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from evenhand.statistics.resampling import SEED, FloatArray
 
@@ -41,6 +41,8 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> RankCor
     repeat each other, and correlate by it. p: the share of all orders of the second values, of up to eight pairs, that
     correlate at least as much.
     """
+    from scipy import stats
+
     n = len(first)
     if n < FEWEST_PAIRS or len(set(first)) == 1 or len(set(second)) == 1:
         return RankCorrelation(math.nan, math.nan, math.nan, math.nan, n)
@@ -48,7 +50,7 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> RankCor
     estimate = float(np.clip(ranks @ others, -1.0, 1.0))
     low = high = math.nan
     if not math.isclose(abs(estimate), 1.0):
-        half = stats.norm.ppf(0.975) * math.sqrt((1 + estimate**2 / 2) / (n - 3))
+        half = special.ndtri(0.975) * math.sqrt((1 + estimate**2 / 2) / (n - 3))
         low, high = (math.tanh(math.atanh(estimate) + end) for end in (-half, half))
     return RankCorrelation(estimate, low, high, _p_value(ranks, others), n)
 
@@ -60,6 +62,8 @@ def _standard(ranks: FloatArray) -> FloatArray:
 
 
 def _p_value(ranks: FloatArray, others: FloatArray) -> float:
+    from scipy import stats
+
     n = len(ranks)
     test = stats.permutation_test(
         (ranks,),

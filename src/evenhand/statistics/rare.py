@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
+from scipy import special
 
 from evenhand.statistics.resampling import FEWEST_CLUSTERS, LEVELS, ROUNDING, FloatArray, students_intervals
 
@@ -43,14 +43,14 @@ def rare_upper_end(values: FloatArray, counts: FloatArray) -> float:
     if not _few(total, mean, carriers):
         return 0.0
     if not carriers:
-        return float(stats.beta.ppf(LEVELS[1], 1, len(values)))
+        return float(special.betaincinv(1, len(values), LEVELS[1]))
     share, weights = total / mean, counts / counts.sum()
     worth = float(1 / (weights**2).sum())
-    most = float(stats.beta.ppf(LEVELS[1], worth * share + 1, worth * (1 - share)))
+    most = float(special.betaincinv(worth * share + 1, worth * (1 - share), LEVELS[1]))
     if carriers < FEWEST_CLUSTERS - ROUNDING:
         of_one = float((weights * values * counts).sum()) / total
         rows = carriers * of_one / (1 + (of_one - 1) * ALIKE)
-        high = float(stats.beta.ppf(LEVELS[1], rows * mean + 1, rows * (1 - mean))) if mean < 1 else 1.0
+        high = float(special.betaincinv(rows * mean + 1, rows * (1 - mean), LEVELS[1])) if mean < 1 else 1.0
     else:
         spread = math.sqrt(float((weights * values * (values - mean) ** 2).sum()) / total)
         high = float(students_intervals(mean, spread / math.sqrt(carriers - 1), carriers - 1, carriers)[1])
@@ -62,7 +62,7 @@ def _rare_lower_end(values: FloatArray, counts: FloatArray) -> float:
     total, mean, carriers = _carried(values, counts)
     if not (carriers and _few(total, mean, carriers)):
         return 1.0
-    least = float(stats.beta.ppf(LEVELS[0], carriers, len(values) - carriers + 1))
+    least = float(special.betaincinv(carriers, len(values) - carriers + 1, LEVELS[0]))
     return total * least * len(values) / carriers
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special, stats
+from scipy import special
 
 N_RESAMPLES = 1000
 SEED = 0
@@ -90,6 +90,8 @@ def resampled(
     if min(map(len, strata)) < FEWEST_CLUSTERS:
         figures = np.full_like(statistic(*(clusters[None] for clusters in strata)), np.nan)
         return figures, np.stack([figures[0], figures[0]], axis=-1)
+    from scipy import stats  # takes a second
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # of figures undefined in a draw: NaN says it
         if n_resamples == 1:
@@ -112,7 +114,7 @@ def expanded_levels(freedom: float) -> FloatArray:
 
     freedom: clusters minus strata. Student's t in place of the normal quantile, "expanded percentile".
     """
-    return np.asarray(stats.norm.cdf(stats.t.ppf(LEVELS, max(1, freedom))))
+    return np.asarray(special.ndtr(special.stdtrit(max(1, freedom), LEVELS)))
 
 
 def students_intervals(
@@ -137,7 +139,7 @@ def students_intervals(
     scaled = np.asarray(errors, dtype=float) / span
     inside = (shares > 0) & (shares < 1) & ~(scaled <= ROUNDING)
     share = np.where(inside, shares, 0.5)
-    half = stats.t.ppf(LEVELS[1], freedom) * scaled / (share * (1 - share))
+    half = special.stdtrit(freedom, LEVELS[1]) * scaled / (share * (1 - share))
     log_odds = special.logit(share)
     unseen = (1 - LEVELS[0] ** (1 / np.asarray(n_clusters, dtype=float))) + 0 * scaled
     ends = np.stack(
@@ -191,6 +193,8 @@ def noise_scales(
     (draws,) then. The interval holds the scales under which the observed figure lies between the two levels of the
     draws; it begins at 0 where noise alone explains what was observed. Beyond `largest` nothing is looked for.
     """
+
+    from scipy import optimize
 
     def excess(scale: float, level: float) -> float:
         return float(np.quantile(draws(scale), level)) - observed

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from evenhand.metrics.bbq_bias.scores import Sums, counts
 from evenhand.statistics.clustered import Difference, smallest_p
@@ -43,7 +43,7 @@ def bias_difference(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
         shares = (named / named.sum(axis=1, keepdims=True)).mean(axis=0)
         error = float(np.sqrt(((moved_after - moved_before) ** 2).sum()))
         low, high = map(float, students_intervals(after - before, error, freedom_of(shares), n_clusters, -MOST, MOST))
-        p = float(2 * stats.t.sf(abs(after - before) / error, freedom_of(shares))) if error else 0.0
+        p = float(2 * special.stdtr(freedom_of(shares), -abs(after - before) / error)) if error else 0.0
         p = 1.0 if after == before else max(p, smallest)
     return Difference(before, after, after - before, low, high, p, len(common), n_clusters, smallest)
 

@@ -94,7 +94,7 @@ def p_value_of_gain(gained: pd.Series, templates: pd.Series) -> float:
 
     No smaller than so few templates allow; NaN below six, where that is above 0.05; 1 where nothing differs.
     """
-    from scipy import stats
+    from scipy import special
 
     from evenhand.statistics.clustered import clustered_error, smallest_p
     from evenhand.statistics.resampling import LEVEL
@@ -106,4 +106,4 @@ def p_value_of_gain(gained: pd.Series, templates: pd.Series) -> float:
     if not found.mean:
         return 1.0
     away = abs(found.mean) / found.error if found.error else math.inf
-    return max(smallest, float(2 * stats.t.sf(away, found.freedom)))
+    return max(smallest, float(2 * special.stdtr(found.freedom, -away)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from evenhand.metrics.agency_gap.group_means import HEADLINES, sum_texts
 from evenhand.metrics.agency_gap.uncertainty import resample_gaps
@@ -68,5 +68,5 @@ def _p_values(draws: FloatArray, freedom: float) -> FloatArray:
     draws = np.round(draws, 9)  # 0 but for its last bits is 0
     beyond = np.minimum((draws <= 0).sum(axis=0), (draws >= 0).sum(axis=0))
     share = (1 + beyond) / (1 + len(draws))
-    p = np.minimum(1, 2 * stats.t.cdf(stats.norm.ppf(np.minimum(share, 1)), max(1, freedom)))
+    p = np.minimum(1, 2 * special.stdtr(max(1, freedom), special.ndtri(np.minimum(share, 1))))
     return np.where(np.isnan(draws).any(axis=0), np.nan, p)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import optimize, stats
+from scipy import special
 
 from evenhand.benchmarks.mllm_stereotypes.options import GROUPS, OF_BOTH
 from evenhand.metrics.association_score.intervals import Distances
@@ -147,6 +147,8 @@ def _corrected(first: _Scores, second: _Scores, freedom: float, most: float) -> 
     distances equally.
     """
     seen = second.observed - first.observed
+    from scipy import optimize
+
     nearest_p = 0.5**freedom  # that so few clusters allow when all of them say the same
     if np.ptp(first.deviations - second.deviations) < ROUNDING:  # the runs' noise is one and the same, or none
         low, high = students_intervals(seen, 0.0, 1, freedom + 1, -most, most)  # others might have another
@@ -164,8 +166,8 @@ def _corrected(first: _Scores, second: _Scores, freedom: float, most: float) -> 
 
     if math.isnan(estimate := where(0.0)):
         return seen, math.nan, math.nan, math.nan
-    high, low = (where(float(level)) for level in stats.t.ppf(LEVELS, freedom))
-    p = float(2 * stats.t.sf(abs(surprise(0.0)), freedom))
+    high, low = (where(float(level)) for level in special.stdtrit(freedom, LEVELS))
+    p = float(2 * special.stdtr(freedom, -abs(surprise(0.0))))
     return estimate, min(low, estimate), max(high, estimate), max(p, nearest_p)
 
 

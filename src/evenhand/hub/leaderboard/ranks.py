@@ -86,9 +86,9 @@ def rank_results(
 
 def widening(n: int) -> float:
     """Return the factor that widens a 95 % interval to the level for comparisons with n - 1 others."""
-    from scipy import stats
+    from scipy import special
 
-    return 1.0 if n <= 2 else float(stats.norm.isf(LEVEL / 2 / (n - 1)) / stats.norm.isf(LEVEL / 2))
+    return 1.0 if n <= 2 else float(special.ndtri(LEVEL / 2 / (n - 1)) / special.ndtri(LEVEL / 2))
 
 
 class PairedRuns:
