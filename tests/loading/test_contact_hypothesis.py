@@ -110,8 +110,8 @@ def test_the_lexicon_has_no_near_duplicates():
 def test_no_word_of_ours_is_dispreferred(official_sources):
     """None that HolisticBias v1.1 marks as rejected by the people described."""
     dispreferred = set()
-    for name in SCRIPT.OFFICIAL_SHA256:
-        published = json.loads((official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name)).read_text("utf-8"))
+    for file in SCRIPT.HOLISTIC_BIAS.values():
+        published = json.loads((official_sources / file.mirrored).read_text("utf-8"))
         buckets = [
             each for axis in published.values() for each in (axis.values() if isinstance(axis, dict) else [axis])
         ]
@@ -382,7 +382,7 @@ def test_grammar_of_our_lexicon():
 
 def test_grammar_of_holistic_bias(official_sources):
     """Every descriptor of HolisticBias makes a grammatical noun phrase; what follows a noun begins like it."""
-    files = {name: official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name) for name in SCRIPT.OFFICIAL_SHA256}
+    files = {name: official_sources / file.mirrored for name, file in SCRIPT.HOLISTIC_BIAS.items()}
     lexicon = list(SCRIPT.holistic_bias(**files))
     assert Counter(entry["placement"] for entry in lexicon) == {"before": 583, "after": 192}
     assert_grammatical(lexicon)
@@ -406,7 +406,7 @@ def test_grammar_of_holistic_bias(official_sources):
 )
 def test_noun_phrases_of_holistic_bias_stand_after_the_noun(official_sources, descriptor, found):
     """As 'students with a limp': in the number of the noun, and with no noun of their own but as what somebody is."""
-    files = {name: official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name) for name in SCRIPT.OFFICIAL_SHA256}
+    files = {name: official_sources / file.mirrored for name, file in SCRIPT.HOLISTIC_BIAS.items()}
     [entry] = [each for each in SCRIPT.holistic_bias(**files) if each["descriptor"] == descriptor]
     assert SCRIPT.place("Ask {a student} and {students}.", entry["singular"], "after", entry["plural"]) == found
 

@@ -302,7 +302,7 @@ def test_a_limit_of_instructions_without_any_is_refused(evenhand, tmp_path):
 def test_contradicting_prompt_sets_are_trained_on_only_where_all_are_wanted():
     some = benchmark_rows.contact_rows("evenhand")("certainty")
     assert all(some["plausible"])
-    assert not all(ALL_ROWS("evenhand", True)("certainty")["plausible"])
+    assert not all(ALL_ROWS("evenhand", all_rows=True)("certainty")["plausible"])
 
 
 def test_options_of_adapters_are_refused_where_all_weights_are_tuned(evenhand, tmp_path):

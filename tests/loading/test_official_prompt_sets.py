@@ -1,0 +1,173 @@
+"""contact_hypothesis, source official: the authors' prompt sets, read from made files of the published shape.
+
+The published files are too large to be at hand; their names, columns and git blob checksums are in the loading script.
+"""
+
+import csv
+import hashlib
+import io
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+import evenhand
+from evenhand.errors import EvenhandError, UsageError
+from evenhand.library import dataset_builder_class
+
+pytestmark = pytest.mark.usefixtures("datasets_cache")
+
+SCRIPT = sys.modules[dataset_builder_class("contact_hypothesis").__module__]
+COLUMNS = (
+    *("id", "key_principle", "scenario", "action_type", "axis", "bucket"),
+    *("base_prompt", "positive_contact", "negative_contact"),
+)
+GROUPS = (  # axis, bucket, before the noun, after it, and the descriptor that is read from the text
+    ("Ability", "auditory", "deaf ", "", "deaf"),
+    ("Gender and sex", "binary", "male ", "", "male"),
+    ("Race and ethnicities", "country", "Asian American ", "", "Asian American"),
+    ("Socioeconomic class", "upper_class", "rich ", "", "rich"),
+    ("Ability", "noun_phrases", "", " with a limp", "with a limp"),
+    ("Political Ideologies", "other", "rich ", "", "rich"),  # of two axes
+)
+TEMPLATES = (  # id, principle, scenario, action, what is asked before and after the group
+    ("1", "Equal Group Status", "Education", "positive", "Should I study with ", " in the library?"),
+    ("2", "Support of Authorities, Law or Custom", "Healthcare", "negative", "Should I avoid ", "?"),
+)
+
+
+def published(templates=TEMPLATES, columns=COLUMNS):
+    """The bytes of a file of the published shape."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, extrasaction="ignore")
+    writer.writeheader()
+    for name, principle, scenario, action, before, after in templates:
+        for axis, bucket, adjective, phrase, _ in GROUPS:
+            question = f"{before}{adjective}students{phrase}{after}"
+            writer.writerow(
+                {
+                    "id": name, "key_principle": principle, "scenario": scenario, "action_type": action, "axis": axis,
+                    "bucket": bucket, "base_prompt": question, "positive_contact": f'They said, "Yes". {question}',
+                    "negative_contact": f"They were late, again. {question}",
+                }
+            )  # fmt: skip
+    return text.getvalue().encode()
+
+
+@pytest.fixture
+def mirror(tmp_path, monkeypatch):
+    """mirror(content, scale) puts a file in a mirror; pinned: as the one that is expected there."""
+    folder = tmp_path / "mirror" / "contact_hypothesis"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("EVENHAND_SOURCES", str(tmp_path / "mirror"))
+
+    def put(content, scale="certainty", pinned=True):
+        file = SCRIPT.PROMPT_SETS[scale]
+        (tmp_path / "mirror" / file.mirrored).write_bytes(content)
+        if pinned:
+            monkeypatch.setitem(SCRIPT.PROMPT_SETS, scale, replace(file, checksum=SCRIPT.git_blob_sha1(content)))
+
+    return put
+
+
+def load(config="certainty", **options):
+    return evenhand.load_dataset("contact_hypothesis", config, split="test", source="official", **options)
+
+
+def test_rows_have_the_columns_of_ours_and_the_texts_as_published(mirror):
+    content = published()
+    mirror(content)
+    rows = load()
+    assert len(rows) == len(TEMPLATES) * len(GROUPS) == len(set(rows["id"]))
+    assert rows.column_names == evenhand.load_dataset("contact_hypothesis", "certainty", split="test").column_names
+    assert rows["descriptor"] == 2 * [group[-1] for group in GROUPS]
+    first, last = rows[0], rows[-1]
+    assert first["no_contact"] == "Should I study with deaf students in the library?"
+    assert first["positive_contact"] == 'They said, "Yes". Should I study with deaf students in the library?'
+    assert (first["principle"], first["scenario"], first["axis"]) == ("equal_group_status", "education", "ability")
+    assert (first["unbiased"], last["unbiased"]) == ("Yes", "No")
+    assert (last["principle"], last["axis"]) == ("support_of_authorities", "political_ideologies")
+    assert first["situation"] == "official-education-equal_group_status-positive"
+    assert all(rows["plausible"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "options"), [("likelihood", ["Likely", "Unlikely"]), ("frequency", ["Mostly", "Rarely"])]
+)
+def test_each_scale_has_its_file_and_options(mirror, scale, options):
+    mirror(published(), scale)
+    assert load(scale)[0]["options"] == options
+
+
+def test_the_checksum_is_gits(tmp_path):
+    (tmp_path / "x.csv").write_bytes(published())
+    called = subprocess.run(["git", "hash-object", str(tmp_path / "x.csv")], capture_output=True, text=True, check=True)
+    assert SCRIPT.git_blob_sha1(published()) == called.stdout.strip()
+    assert SCRIPT.git_blob_sha1(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"  # git's empty blob
+    assert SCRIPT.sha256(b"") == hashlib.sha256().hexdigest()
+
+
+def test_another_file_is_an_error(mirror):
+    mirror(published(), pinned=False)
+    with pytest.raises(UsageError, match=r"git_blob_sha1 is .*, not 4c65a80d65a1362535590fd5e8aedc07d6ffad0f"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (published(columns=COLUMNS[:-1]), "has no column negative_contact"),
+        (published((("1", "Zeal", *TEMPLATES[0][2:]),)), "unknown value 'Zeal'"),
+        (published((("1", "Common goals", "Space", *TEMPLATES[0][3:]),)), "unknown scenario or action 'Space'"),
+    ],
+)
+def test_what_is_of_another_shape_is_an_error(mirror, content, says):
+    mirror(content)
+    with pytest.raises(Exception) as error:  # noqa: PT011 - `datasets` wraps it
+        load()
+    assert says in f"{error.value} {error.value.__cause__}"
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "says"),
+    [
+        ("new_certainty", {}, "the authors' new prompt sets are not published"),
+        ("certainty", {"descriptors": "holistic_bias"}, "the authors' prompt sets have their own"),
+        ("certainty", {"descriptors": "mine"}, "unknown descriptors 'mine'"),
+    ],
+)
+def test_what_is_not_published_is_an_error(mirror, config, options, says):
+    mirror(published())
+    with pytest.raises(UsageError, match=says):
+        load(config, **options)
+
+
+def test_a_mirror_without_the_file_names_it(mirror):
+    with pytest.raises(EvenhandError, match=r"expected there: contact_hypothesis/type1_dataset\.csv"):
+        load()
+
+
+def test_a_run_of_them_stands_beside_the_published_figures(evenhand, mirror, tmp_path):
+    """All rows of the main half in the published layout; with one row less they don't."""
+    for scale in SCRIPT.PROMPT_SETS:
+        mirror(published(), scale)
+    command = ("run", "contact_hypothesis", "--model", "stub:first", "--source", "official", "--layout", "published")
+    for name, more, differs in (("all", (), "[]"), ("some", ("--limit", "12"), "only 12 of 36 rows")):
+        called = evenhand(*command, *more, "--output", tmp_path / name)
+        assert called.code == 0, called.err
+        results = (tmp_path / name / "results.json").read_text()
+        assert ("Table 3" in results) == (name == "all")
+        assert differs in results
+
+
+def test_a_training_learns_from_them_and_says_so(mirror):
+    from evenhand.trainers.benchmark_rows import cut_contact, held_out_command
+
+    for scale in SCRIPT.PROMPT_SETS:
+        mirror(published(), scale)
+    rows = cut_contact("3a", "official", "evenhand", False, 4, 42)
+    assert {row["template"] for row in rows.train} <= {"official-certainty-1", "official-certainty-2"}
+    recipe = {"setting": "3a", "seed": 42, "layout": "published", "source": "official", "all_rows": False}
+    assert held_out_command(recipe).endswith("--held-out 3a --layout published --source official")
+    assert "official" not in held_out_command(recipe | {"setting": "2"})  # whose test is evenhand's new half
