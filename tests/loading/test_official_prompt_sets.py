@@ -6,6 +6,7 @@ The published files are too large to be at hand; their names, columns and git bl
 import csv
 import hashlib
 import io
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -171,3 +172,44 @@ def test_a_training_learns_from_them_and_says_so(mirror):
     recipe = {"setting": "3a", "seed": 42, "layout": "published", "source": "official", "all_rows": False}
     assert held_out_command(recipe).endswith("--held-out 3a --layout published --source official")
     assert "official" not in held_out_command(recipe | {"setting": "2"})  # whose test is evenhand's new half
+
+
+def test_table_4_stands_beside_runs_of_its_settings_that_differ_in_nothing(evenhand, mirror, tmp_path):
+    """27.51 and 1.74: certainty without contact, before and after a training on likelihood (setting 3b)."""
+    from evenhand.report.comparison import compare
+
+    for scale in SCRIPT.PROMPT_SETS:
+        mirror(published(), scale)
+    held_out = ("run", "contact_hypothesis", "--source", "official", "--held-out", "3b")
+    for layout in ("published", "chat"):
+        for model in ("stub:first", "stub:random"):
+            place = tmp_path / layout / model[5:]
+            called = evenhand(*held_out, "--layout", layout, "--model", model, "--output", place)
+            assert called.code == 0, called.err
+        table = compare(*(tmp_path / layout / name for name in ("first", "random"))).panels[0].tables[-1]
+        found = {row[0].text: [cell.value for cell in row[3:]] for row in table.rows}
+        assert len(found) == 6
+        assert found["certainty, no contact"] == ([27.51, 1.74] if layout == "published" else [])
+        assert ("(--layout published)" in table.note) == (layout == "chat")
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        (None, ""),
+        ({"recipe": {"setting": "3b"}, "otherwise_than_published": {"base": {}}}, ""),
+        ({"recipe": {"setting": "3b"}, "otherwise_than_published": {"rank": {}, "base": {}}}, "another rank."),
+        ({"recipe": {"setting": "1"}, "otherwise_than_published": {"base": {}}}, "another setting 1."),
+        ({"recipe": {"setting": "3b"}, "otherwise_than_published": None}, "another training."),
+    ],
+)
+def test_a_training_that_differs_is_named_in_place_of_table_4(tmp_path, record, why):
+    from types import SimpleNamespace
+
+    from evenhand.benchmarks.contact_hypothesis.table_4 import _why_trained_otherwise
+
+    if record is not None:
+        (tmp_path / "training.json").write_text(json.dumps(record))
+    run = SimpleNamespace(letter="B", results=SimpleNamespace(model=str(tmp_path)))
+    assert _why_trained_otherwise([run], "3b").endswith(why)
+    assert bool(_why_trained_otherwise([run], "3b")) == bool(why)

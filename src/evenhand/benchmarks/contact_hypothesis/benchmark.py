@@ -89,7 +89,7 @@ class ContactHypothesisConfiguring(QuestionConfiguring[ContactOptions]):
             *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
             *([] if official else [OWN_ROWS[config.options.descriptors]]),
             *([] if official or config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
-            *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
+            *([] if config.options.held_out is None else [cuts.only_held_out(config.options.held_out)]),
             *config.unlike(self.card),
             *([UNLIKE_THE_PAPER] if config.options.constrain else []),
             *([] if config.options.layout == "published" else [UNLIKE_LAYOUT[config.options.layout]]),

@@ -72,6 +72,11 @@ def cut(setting: Setting, load: Load, seed: int) -> Cut:
     return Cut(train, validation, _load_rows(load, *scales), what)
 
 
+def only_held_out(setting: str) -> str:
+    """Say how a run differs from Table 3 that asks what a setting holds out."""
+    return f"what setting {setting} holds out alone"
+
+
 def select_plausible(rows: datasets.Dataset) -> datasets.Dataset:
     """Keep the rows whose descriptor and situation do not contradict each other."""
     return _select(rows, rows.data.table["plausible"], "plausible")
