@@ -332,7 +332,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         ContactHypothesisConfig(
             name=scale if half == "original" else f"new_{scale}",
-            version=datasets.Version("2.3.0"),
+            version=datasets.Version("2.4.0"),
             description=f"{half} situations, {' / '.join(options)}",
             scale=scale,
             half=half,
