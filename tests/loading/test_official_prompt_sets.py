@@ -3,73 +3,26 @@
 The published files are too large to be at hand; their names, columns and git blob checksums are in the loading script.
 """
 
-import csv
 import hashlib
-import io
 import json
 import subprocess
-import sys
-from dataclasses import replace
 
 import pytest
 
 import evenhand
 from evenhand.errors import EvenhandError, UsageError
-from evenhand.library import dataset_builder_class
+from tests.loading.made_prompt_sets import COLUMNS, GROUPS, SCRIPT, TEMPLATES, published, put
 
 pytestmark = pytest.mark.usefixtures("datasets_cache")
-
-SCRIPT = sys.modules[dataset_builder_class("contact_hypothesis").__module__]
-COLUMNS = (
-    *("id", "key_principle", "scenario", "action_type", "axis", "bucket"),
-    *("base_prompt", "positive_contact", "negative_contact"),
-)
-GROUPS = (  # axis, bucket, before the noun, after it, and the descriptor that is read from the text
-    ("Ability", "auditory", "deaf ", "", "deaf"),
-    ("Gender and sex", "binary", "male ", "", "male"),
-    ("Race and ethnicities", "country", "Asian American ", "", "Asian American"),
-    ("Socioeconomic class", "upper_class", "rich ", "", "rich"),
-    ("Ability", "noun_phrases", "", " with a limp", "with a limp"),
-    ("Political Ideologies", "other", "rich ", "", "rich"),  # of two axes
-)
-TEMPLATES = (  # id, principle, scenario, action, what is asked before and after the group
-    ("1", "Equal Group Status", "Education", "positive", "Should I study with ", " in the library?"),
-    ("2", "Support of Authorities, Law or Custom", "Healthcare", "negative", "Should I avoid ", "?"),
-)
-
-
-def published(templates=TEMPLATES, columns=COLUMNS):
-    """The bytes of a file of the published shape."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, extrasaction="ignore")
-    writer.writeheader()
-    for name, principle, scenario, action, before, after in templates:
-        for axis, bucket, adjective, phrase, _ in GROUPS:
-            question = f"{before}{adjective}students{phrase}{after}"
-            writer.writerow(
-                {
-                    "id": name, "key_principle": principle, "scenario": scenario, "action_type": action, "axis": axis,
-                    "bucket": bucket, "base_prompt": question, "positive_contact": f'They said, "Yes". {question}',
-                    "negative_contact": f"They were late, again. {question}",
-                }
-            )  # fmt: skip
-    return text.getvalue().encode()
 
 
 @pytest.fixture
 def mirror(tmp_path, monkeypatch):
-    """mirror(content, scale) puts a file in a mirror; pinned: as the one that is expected there."""
-    folder = tmp_path / "mirror" / "contact_hypothesis"
-    folder.mkdir(parents=True)
-    monkeypatch.setenv("EVENHAND_SOURCES", str(tmp_path / "mirror"))
-
-    def put(content, scale="certainty", pinned=True):
-        file = SCRIPT.PROMPT_SETS[scale]
-        (tmp_path / "mirror" / file.mirrored).write_bytes(content)
-        if pinned:
-            monkeypatch.setitem(SCRIPT.PROMPT_SETS, scale, replace(file, checksum=SCRIPT.git_blob_sha1(content)))
-
-    return put
+    """mirror(content, scale) puts a file in a mirror, as the one that is expected there."""
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    monkeypatch.setenv("EVENHAND_SOURCES", str(folder))
+    return lambda content, scale="certainty": put(folder, monkeypatch, scale, content)
 
 
 def load(config="certainty", **options):
@@ -109,8 +62,10 @@ def test_the_checksum_is_gits(tmp_path):
     assert SCRIPT.sha256(b"") == hashlib.sha256().hexdigest()
 
 
-def test_another_file_is_an_error(mirror):
-    mirror(published(), pinned=False)
+def test_another_file_is_an_error(mirror, tmp_path):
+    place = tmp_path / "mirror" / SCRIPT.PROMPT_SETS["certainty"].mirrored
+    place.parent.mkdir()
+    place.write_bytes(published())
     with pytest.raises(UsageError, match=r"git_blob_sha1 is .*, not 4c65a80d65a1362535590fd5e8aedc07d6ffad0f"):
         load()
 
