@@ -151,6 +151,12 @@ def test_a_question_has_an_action_and_a_group_and_nothing_else():
             assert len(question.split()) <= 13, question
 
 
+def test_the_three_scales_of_a_situation_name_the_same_action():
+    """As in the paper's Table 1: a question of frequency asks how often, not whether one enjoys or agrees to it."""
+    for situation in SITUATIONS:
+        assert len({*bodies(situation)[:3]}) == 1, bodies(situation)[:3]
+
+
 def test_a_group_ends_its_clause_in_a_statement():
     """So that 'students raised in two faiths' is not read as a sentence."""
     for situation in SITUATIONS:

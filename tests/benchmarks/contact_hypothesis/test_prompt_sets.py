@@ -9,7 +9,12 @@ import pytest
 
 from evenhand.benchmarks.contact_hypothesis.benchmark import ContactHypothesis
 from evenhand.benchmarks.contact_hypothesis.figures import CONTACTS
-from evenhand.benchmarks.contact_hypothesis.questions import PUBLISHED_LAYOUT, QUESTION, SYSTEM_PROMPT
+from evenhand.benchmarks.contact_hypothesis.questions import (
+    PUBLISHED_LAYOUT,
+    QUESTION,
+    SYSTEM_PROMPT,
+    instruction_layout,
+)
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
@@ -233,6 +238,22 @@ def test_published_figures_are_table_3():
     ]
     assert [of["NousHermes (13B)", "frequency", contact] for contact in CONTACTS] == [50.0, 44.60, 45.74]
     assert len(of) == len(records) == 27
+
+
+def test_the_published_training_had_another_layout():
+    """Alpaca's within LLaMA-2's: the question as the instruction, the two options as its input (published code)."""
+    request = BENCHMARK.ask(ROW, asking(layout="training"))[1]
+    assert not request.template
+    before, asked = request.messages[0].text.split("<</SYS>>\n")
+    assert before == f"[INST] <<SYS>>\n{' ' * 12}{SYSTEM_PROMPT.text}{' ' * 12}\n"
+    assert asked.endswith(
+        f"### Instruction:\n{ROW['positive_contact']}\n\n"
+        "### Input:\nChoose between Likely and Unlikely.\n\n### Response:\n[/INST]\n"
+    )
+    assert "paired with an input" in asked
+    plain = instruction_layout().format(instruction="Name a tree.")
+    assert plain.endswith("the request.\n\n### Instruction:\nName a tree.\n\n### Response:\n[/INST]\n")
+    assert "paired with an input" not in plain
 
 
 PAPERS = {"source": "official", "layout": "published"}
