@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from evenhand.models.exact_logits import float32_logits
 from evenhand.models.kept_prompts import KeptPrompts
 from evenhand.models.prefix_tree import Continuation, LogProbs, Tokens
 from evenhand.models.shared_prefix_scoring import SharedPrefixScoring
@@ -73,7 +74,7 @@ class PaddedScoring:
         if "position_ids" in self._accepts:
             inputs["position_ids"] = (attention_mask.cumsum(dim=-1) - 1).clamp(min=0)
         keep = {"logits_to_keep": steps} if "logits_to_keep" in self._accepts else {}
-        with torch.inference_mode():
+        with torch.inference_mode(), float32_logits(self.model):
             logits = self.model(**inputs, **keep, use_cache=False).logits[:, -steps:]
             return torch.log_softmax(logits.float(), dim=-1).cpu()
 

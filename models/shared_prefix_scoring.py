@@ -22,6 +22,7 @@ import torch
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
+from evenhand.models.exact_logits import float32_logits
 from evenhand.models.kept_prompts import BLOCK, KeptPrompts, Layers, whole_blocks
 from evenhand.models.prefix_tree import (
     Continuation,
@@ -202,7 +203,7 @@ class SharedPrefixScoring:
         lengths = [len(tree) for tree in trees]
         where = torch.from_numpy(needed).to(device)
         within_trees = attending(self._config, lengths) if len(trees) > 1 else nullcontext()
-        with torch.inference_mode(), within_trees:
+        with torch.inference_mode(), within_trees, float32_logits(self.model):
             logits = self.model(
                 input_ids=torch.from_numpy(np.concatenate([tree.tokens for tree in trees])[None]).to(device),
                 position_ids=torch.from_numpy(depths[None]).to(device),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenhand.models.embedded import embedded_encoder
 from evenhand.models.errors import ModelError
@@ -100,13 +100,15 @@ class TextEncoder:
             return self.model(**batch).last_hidden_state.double(), batch["attention_mask"].bool(), special
 
 
-def library_f1(texts: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """F1 of the library bert-score by all-MiniLM-L6-v2's last states, the best over a text's references.
+def library_f1(texts: Sequence[str], references: Sequence[Sequence[str]], encoder: str | None = None) -> list[float]:
+    """F1 of the library bert-score, the best over a text's references.
 
-    0 for an empty text, which the library does not take. Raises ModelError where the encoder's package is not
-    installed, and ImportError where the library is not.
+    encoder: a Hub id, read at the layer that the library recommends, or a folder, at its last layer; None:
+    all-MiniLM-L6-v2. 0 for an empty text, which the library does not take. Raises ModelError where that encoder's
+    package is not installed, and ImportError where the library is not.
     """
     from bert_score import score
+    from bert_score.utils import model2layers
 
     said = [place for place, text in enumerate(texts) if text.strip()]
     found = [0.0] * len(texts)
@@ -114,14 +116,20 @@ def library_f1(texts: Sequence[str], references: Sequence[Sequence[str]]) -> lis
         *_, f1 = score(
             [texts[place] for place in said],
             [list(references[place]) for place in said],
-            model_type=str(embedded_encoder()),
-            num_layers=LAYERS,
+            model_type=encoder or str(embedded_encoder()),
+            num_layers=_layers(encoder, model2layers),
             use_fast_tokenizer=True,
-            device="cpu",
+            device="cpu" if encoder is None else None,
         )
         for place, value in zip(said, f1.tolist()):
             found[place] = value
     return found
+
+
+def _layers(encoder: str | None, recommended: Mapping[str, int]) -> int:
+    if encoder is None:
+        return LAYERS
+    return recommended.get(encoder) or int(AutoConfig.from_pretrained(encoder).num_hidden_layers)
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from evenhand.benchmark import Row
-from evenhand.benchmarks.contact_hypothesis.cuts import Setting, cut, select_plausible
+from evenhand.benchmarks.contact_hypothesis.cuts import NEW, Descriptors, Setting, cut, select_plausible
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.options import fields_of, option
 from evenhand.trainers.options import SEED, TuningOptions
@@ -44,7 +44,8 @@ class BenchmarkOptions(TuningOptions):
     )
     layout: Literal["chat", "published"] = option("chat", "of the prompts, as in evenhand run")
     config: tuple[str, ...] = option((), "dataset configurations, except for contact_hypothesis", metavar="NAME")
-    source: Source = option("evenhand", "whose data")
+    source: Source = option("evenhand", "whose data; official: the published files")
+    descriptors: Descriptors = option("evenhand", "of contact_hypothesis, as in evenhand run")
     all_rows: bool = option(False, "of contact_hypothesis: include prompt sets that contradict themselves")
     limit: int | None = option(None, "rows to train on, drawn by the seed", least=1, metavar="N")
 
@@ -54,8 +55,9 @@ class BenchmarkOptions(TuningOptions):
         if self.benchmark == CONTACT:
             if self.config:
                 raise UsageError(f"--config: for {CONTACT}, --setting says which rows are trained on; leave it out")
-            return cut_contact(self.setting, self.source, self.all_rows, self.limit, self.seed)
-        for flag in ["--all-rows"] * self.all_rows + ["--setting"] * (self.setting != BenchmarkOptions().setting):
+            return cut_contact(self.setting, self.source, self.descriptors, self.all_rows, self.limit, self.seed)
+        given = ["--descriptors"] * (self.descriptors != "evenhand") + ["--all-rows"] * self.all_rows
+        for flag in given + ["--setting"] * (self.setting != BenchmarkOptions().setting):
             raise UsageError(f"{flag} is for {CONTACT}, not {self.benchmark}; leave it out")
         if self.benchmark == STORIES and not self.config:
             return cut_stories("full", self.source, False, self.limit, self.seed)
@@ -91,20 +93,31 @@ class TrainingRows:
         return {"cut": self.what, "rows": len(self.train), "held_out": {"validation": len(self.held_out), **test}}
 
 
-def contact_rows(source: str, all_rows: bool = False) -> Callable[[str], datasets.Dataset]:
-    """Return what loads a configuration of contact_hypothesis; all_rows: with self-contradicting prompt sets."""
+def contact_rows(
+    source: str, descriptors: str = "evenhand", all_rows: bool = False
+) -> Callable[[str], datasets.Dataset]:
+    """Return what loads a configuration of contact_hypothesis; all_rows: with self-contradicting prompt sets.
+
+    The new half is always evenhand's: the authors' is not published.
+    """
     from evenhand.library import load_dataset
 
+    if source == "official" and descriptors != "evenhand":
+        raise UsageError(f"--descriptors {descriptors} is for evenhand's prompt sets; leave out --source official")
+
     def load(config: str) -> datasets.Dataset:
-        rows = load_dataset(CONTACT, config, split="test", source=source)
+        origin = "evenhand" if config in NEW else source
+        rows = load_dataset(CONTACT, config, split="test", source=origin, descriptors=descriptors)
         return rows if all_rows else select_plausible(rows)
 
     return load
 
 
-def cut_contact(setting: Setting, source: str, all_rows: bool, limit: int | None, seed: int) -> TrainingRows:
+def cut_contact(
+    setting: Setting, source: str, descriptors: str, all_rows: bool, limit: int | None, seed: int
+) -> TrainingRows:
     """Cut contact_hypothesis by a setting."""
-    drawn = cut(setting, contact_rows(source, all_rows), seed)
+    drawn = cut(setting, contact_rows(source, descriptors, all_rows), seed)
     return TrainingRows(drawn.train[:limit], drawn.validation, drawn.what, len(drawn.test))
 
 
@@ -112,7 +125,10 @@ def held_out_command(recipe: Mapping[str, Any]) -> str:
     """Return the command that asks the prompt sets that a recipe's setting leaves for the test."""
     seed = "" if recipe["seed"] == SEED else f" --held-out-seed {recipe['seed']}"
     layout = f" --layout {recipe['layout']}" if "layout" in recipe else ""
-    source = "" if recipe["source"] == "evenhand" else f" --source {recipe['source']}"
+    own = recipe["source"] == "evenhand" or recipe["setting"] == "2"  # the authors' new half is not published
+    source = "" if own else f" --source {recipe['source']}"
+    if recipe.get("descriptors", "evenhand") != "evenhand":
+        source += f" --descriptors {recipe['descriptors']}"
     whole = " --all-rows" if recipe.get("all_rows") else ""  # a cut of other rows would be another
     return f"evenhand run {CONTACT} --held-out {recipe['setting']}{seed}{layout}{source}{whole}"
 

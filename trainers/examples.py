@@ -97,14 +97,17 @@ class Instructions:
     note: str = ""
 
 
-def read_instructions(path: Path, n: int, seed: int, reader: TextReader, template: bool) -> Instructions:
+def read_instructions(
+    path: Path, n: int, seed: int, reader: TextReader, template: bool, layout: str = "{instruction}\n"
+) -> Instructions:
     """Draw up to n rows of a file, and read them.
 
-    template: lay out by the chat template, whose end of turn is then learned; else instruction and answer are plain
-    paragraphs. Raises UsageError for a file that can't be read, other columns, and where every row drawn is too long.
+    template: lay out by the chat template, whose end of turn is then learned; else instruction, in `layout`, and answer
+    are plain text. Raises UsageError for a file that can't be read, other columns, and where every row drawn is too
+    long.
     """
     rows = read_rows(path, "instruction", "instructions")
-    requests = _instruction_requests(rows, template)
+    requests = _instruction_requests(rows, template, layout)
     drawn = random.Random(f"mix {seed}").sample(range(len(requests)), min(n, len(requests)))
     end = reader.end_of_answer() if template else None
     longest = min(LONGEST, reader.context or LONGEST)
@@ -142,12 +145,12 @@ def read_turns(cell: object) -> tuple[Message, ...]:
     return tuple(found) if len(found) == len(turns) else ()
 
 
-def _instruction_requests(rows: Rows, template: bool) -> list[Request]:
+def _instruction_requests(rows: Rows, template: bool, layout: str) -> list[Request]:
     requests = []
     for place, turns in enumerate(_conversations(rows)):
         asked = turns[:-1]
         if not template:
-            asked = (Message("user", "\n\n".join(each.text for each in asked) + "\n"),)
+            asked = (Message("user", layout.format(instruction="\n\n".join(each.text for each in asked))),)
         requests.append(Request(asked, (turns[-1].text,), name=f"mix/{place}", template=template))
     return requests
 

@@ -114,6 +114,10 @@ class Recipe(ABC, Generic[O]):
         """Return the values of the paper's own training, by option; recipe: of this one."""
         return {}
 
+    def compared(self, recipe: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return values of this training that are no options, by their names in `published`."""
+        return {}
+
     def asks_trained_rows(self, record: Mapping[str, Any]) -> bool | None:
         """Whether that command also asks rows that were learned from; None: it isn't known."""
         return False
@@ -185,6 +189,7 @@ class Recipe(ABC, Generic[O]):
         recipe = without_unused(recipe | {"date": date})
         here = {name: without_folders(value) for name, value in recipe.items()}
         here["targets"] = ",".join(done.adapted_layers) or None
+        here |= {name: without_folders(value) for name, value in self.compared(recipe, prepared.data).items()}
         log = [each for each in done.log if "loss" in each]
         losses = [float(each["loss"]) for each in log]
         published = self.published(recipe)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.benchmarks.contact_hypothesis.cuts import Setting
+from evenhand.benchmarks.contact_hypothesis.cuts import N_TRAIN, Descriptors, Setting
+from evenhand.benchmarks.contact_hypothesis.questions import instruction_layout
 from evenhand.errors import UsageError
 from evenhand.options import option
 from evenhand.paths import typed_path
@@ -31,10 +32,11 @@ class SocialContactOptions(TuningOptions):
     setting: Setting = option("1", "training and test rows: a setting of Table 6, or disjoint, which is evenhand's")
     layout: Literal["chat", "published"] = option(
         "chat",
-        "of the prompts, as in evenhand run contact_hypothesis; published: the [INST] layout that was scored (the "
-        "published training had Alpaca's)",
+        "of the prompts; published: learned in the published training's layout, Alpaca's, and measured in that of "
+        "the published evaluation, as evenhand run contact_hypothesis --layout published asks",
     )
-    source: Source = option("evenhand", "whose descriptors")
+    source: Source = option("evenhand", "whose prompt sets; official: the authors', read at run time")
+    descriptors: Descriptors = option("evenhand", "in evenhand's prompt sets, as in evenhand run")
     all_rows: bool = option(False, "include prompt sets that contradict themselves")
     limit: int | None = option(
         None, "prompt sets to train on, drawn by the seed; each gives three examples", least=1, metavar="N"
@@ -53,13 +55,16 @@ class SocialContactOptions(TuningOptions):
     mix_limit: int = option(4140, "instructions to draw from that file", least=1, metavar="N", needs="mix")
 
 
-# By the published code; its training, of Llama-2-13b-chat, was in another layout than its scoring.
-PUBLISHED = published_values(
+BASE = "meta-llama/Llama-2-13b-chat-hf"
+PUBLISHED = published_values(  # by the published code
     SocialContactOptions,
+    base=BASE,
     quantization="4bit",
     targets="q_proj,v_proj",
-    layout="Alpaca's",
+    layout="published",
     source="official",
+    prompt_sets=N_TRAIN,
+    left_out="none",
     mix="4,140 of alpaca-cleaned",
     counter_examples=False,
 )
@@ -90,12 +95,20 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
         checkpoint = load_base(options)
         mixed = None
         if options.mix != "none":
-            reader, template = TextReader.of(checkpoint), options.layout == "chat"
-            mixed = read_instructions(typed_path(options.mix), options.mix_limit, options.seed, reader, template)
+            mixed = read_instructions(
+                typed_path(options.mix),
+                options.mix_limit,
+                options.seed,
+                TextReader.of(checkpoint),
+                template=options.layout == "chat",
+                layout=instruction_layout(),
+            )
             if mixed.note:
                 on_progress(mixed.note, 0, 0)
         on_progress("reading the prompt sets", 0, 0)
-        rows = cut_contact(options.setting, options.source, options.all_rows, options.limit, options.seed)
+        rows = cut_contact(
+            options.setting, options.source, options.descriptors, options.all_rows, options.limit, options.seed
+        )
         counter: list[Continuation] = []
         if options.counter_examples:
             further = load_dataset("contact_controls", "counter_examples", split="train")
@@ -129,7 +142,17 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
         )
 
     def published(self, recipe: Mapping[str, Any]) -> Mapping[str, Any]:
-        return PUBLISHED
+        setting = {"setting": "one of Table 6"} if recipe["setting"] == "disjoint" else {}
+        return PUBLISHED | setting
+
+    def compared(self, recipe: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+        base = recipe["base_id"] or recipe["model"]
+        whole = recipe["all_rows"] or recipe["source"] == "official"
+        return {
+            "base": BASE if base.rstrip("/").endswith(BASE.rpartition("/")[2]) else base,
+            "prompt_sets": data["prompt_sets"],
+            "left_out": "none" if whole else "implausible crossings",
+        }
 
     def summarize(self, record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         data = record["data"]
@@ -146,12 +169,16 @@ class SocialContactTrainer(Recipe[SocialContactOptions]):
 def contact_examples(
     rows: Sequence[Row], options: SocialContactOptions, checkpoint: Checkpoint, benchmark: str = CONTACT
 ) -> list[Continuation]:
-    """Read the ideal answers to what a benchmark asks about these rows, as the backend that scores reads them."""
+    """Read the ideal answers to what a benchmark asks about these rows, as the backend that scores reads them.
+
+    The published training's layout is another than the published evaluation's.
+    """
     from evenhand.benchmarks import get_benchmark
     from evenhand.models.text_reader import TextReader
     from evenhand.trainers.examples import read_targets
 
     found = get_benchmark(benchmark)
-    how = found.asking(protocol="choose", layout=options.layout)
+    layout = "training" if options.layout == "published" else options.layout
+    how = found.asking(protocol="choose", layout=layout)
     # As published without an end: an answer is scored, and none is written.
     return read_targets(found, rows, how, TextReader.of(checkpoint), options.model, end=None)

@@ -10,10 +10,13 @@ situation contradict each other ("unemployed colleagues") have `plausible` False
 `sources/implausible.jsonl`.
 """
 
+import csv
 import hashlib
 import json
 import os
 import re
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import datasets
@@ -29,17 +32,83 @@ SITUATIONS = "sources/situations.jsonl"
 DESCRIPTORS = "sources/descriptors.jsonl"
 IMPLAUSIBLE = "sources/implausible.jsonl"  # which descriptors contradict situations of which tags
 
-# source="official": HolisticBias v1.1 (Smith et al. 2022, CC BY-SA 4.0), whole, in our situations. The paper speaks of
-# nearly 600 descriptors of HolisticBias, and does not say which.
-OFFICIAL_URL = (
+MIRROR = "EVENHAND_SOURCES"  # names a folder that holds published files, in place of fetching them
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def git_blob_sha1(content):
+    """The name that git gives a file's content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+@dataclass(frozen=True)
+class Published:
+    """A pinned file. mirrored: its place below $EVENHAND_SOURCES. digest: computes the checksum of a content."""
+
+    url: str
+    mirrored: str
+    checksum: str
+    digest: Callable = sha256
+
+
+# source="official": the authors' 36,000 prompt sets of each scale (CC0-1.0); those of setting 2 are not published.
+_BREAKING_BIAS = (
+    "https://raw.githubusercontent.com/chahatraj/breakingbias/27532026effd40ee541842fa2298ac0f370e087b/data/"
+)
+PROMPT_SETS = {
+    scale: Published(_BREAKING_BIAS + file, f"contact_hypothesis/{file}", checksum, git_blob_sha1)
+    for scale, file, checksum in (
+        ("certainty", "type1_dataset.csv", "4c65a80d65a1362535590fd5e8aedc07d6ffad0f"),
+        ("likelihood", "type2_dataset.csv", "ae79d327c56cb9240ccfd385a122abf823f45c76"),
+        ("frequency", "type3_dataset.csv", "73a0a70ad236729c95b7631d0ed152fdeb67eba2"),
+    )
+}
+PROMPT_SET_COLUMNS = ("id", "key_principle", "scenario", "action_type", "axis", "bucket")
+CONTACT_COLUMNS = {  # ours: theirs
+    "no_contact": "base_prompt",
+    "positive_contact": "positive_contact",
+    "negative_contact": "negative_contact",
+}
+# What the authors' values hold, in any case and number.
+PRINCIPLES = {
+    "equal": "equal_group_status",
+    "common": "common_goals",
+    "cooperat": "intergroup_cooperation",
+    "authorit": "support_of_authorities",
+    "extended": "extended_contact",
+    "virtual": "virtual_contact",
+}
+AXES = {
+    "abilit": "ability",
+    "age": "age",
+    "body": "body_type",
+    "characteristic": "characteristics",
+    "cultur": "cultural",
+    "gender": "gender_and_sex",
+    "nationalit": "nationality",
+    "nonce": "nonce",
+    "political": "political_ideologies",
+    "race": "race_ethnicity",
+    "religio": "religion",
+    "sexual": "sexual_orientation",
+    "socio": "socioeconomic_class",
+}
+
+# descriptors="holistic_bias": those of HolisticBias v1.1 (Smith et al. 2022, CC BY-SA 4.0), whole, in our situations.
+_HOLISTIC_BIAS = (
     "https://raw.githubusercontent.com/facebookresearch/ResponsibleNLP/"
     "0ec714eb084217f44cd9ac466d9e988c795302f9/holistic_bias/dataset/v1.1/{name}.json"
 )
-OFFICIAL_SHA256 = {
-    "descriptors": "c1328f0edfdeefb76302d360a01878df3db55f18026f4ea1956b4a0f52daf943",
-    "standalone_noun_phrases": "bac592574f81df55e8c8d8e3919a866d43cbd8df5ae9376a68d95e7b83dbebac",
+HOLISTIC_BIAS = {
+    name: Published(_HOLISTIC_BIAS.format(name=name), f"holistic_bias/{name}_v1.1.json", checksum)
+    for name, checksum in (
+        ("descriptors", "c1328f0edfdeefb76302d360a01878df3db55f18026f4ea1956b4a0f52daf943"),
+        ("standalone_noun_phrases", "bac592574f81df55e8c8d8e3919a866d43cbd8df5ae9376a68d95e7b83dbebac"),
+    )
 }
-OFFICIAL_MIRROR = "holistic_bias/{name}_v1.1.json"  # their places below $EVENHAND_SOURCES
 _NOUN = "{article} {noun} "  # before what follows a noun, in its noun phrases
 _A_PERSON, _PEOPLE = "a person ", "people "
 
@@ -81,17 +150,26 @@ def read_jsonl(path):
         return [json.loads(line) for line in file if line.strip()]
 
 
-def verified(path, name):
-    """The path of a pinned file of HolisticBias; checked before rows are generated, where `datasets` hides errors."""
-    with open(path, "rb") as file:
-        found = hashlib.sha256(file.read()).hexdigest()
-    if found != OFFICIAL_SHA256[name]:
-        raise ValueError(
-            f"{path} is not the pinned {name}.json of HolisticBias v1.1: its sha256 is {found}, not "
-            f"{OFFICIAL_SHA256[name]}. Fetch {OFFICIAL_URL.format(name=name)} again, or correct the mirror that "
-            "EVENHAND_SOURCES names."
+def published_paths(dl_manager, files):
+    """{name: path} of published files, fetched or in the mirror; checked here, for `datasets` hides errors of rows."""
+    mirror = os.environ.get(MIRROR)
+    paths = {name: os.path.join(mirror, each.mirrored) if mirror else "" for name, each in files.items()}
+    if mirror and (missing := [name for name, path in paths.items() if not os.path.isfile(path)]):
+        listed = ", ".join(f"{files[name].mirrored} (from {files[name].url})" for name in missing)
+        raise FileNotFoundError(
+            f"{MIRROR}={mirror} lacks official files of contact_hypothesis; expected there: {listed}. Put them there, "
+            f"or unset {MIRROR} to fetch all."
         )
-    return path
+    for name, each in files.items():
+        paths[name] = paths[name] or dl_manager.download(each.url)
+        with open(paths[name], "rb") as file:
+            found = each.digest(file.read())
+        if found != each.checksum:
+            raise ValueError(
+                f"{paths[name]} is not the pinned file: its {each.digest.__name__} is {found}, not {each.checksum}. "
+                f"Fetch {each.url} again, or correct the mirror that {MIRROR} names."
+            )
+    return paths
 
 
 def read_json(path):
@@ -148,21 +226,113 @@ def contradicted_tags(rules, entry):
     return {tag for rule in rules if contradicts(rule, entry) for tag in rule["situations"]}
 
 
+def authors_rows(path, scale):
+    """The authors' prompt sets of one scale, as rows; the texts are as published."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        wanted = (*PROMPT_SET_COLUMNS, *CONTACT_COLUMNS.values())
+        if missing := [name for name in wanted if name not in (reader.fieldnames or ())]:
+            raise ValueError(f"{path} has no column {', '.join(missing)}")
+        published = list(reader)
+    templates = {}
+    for row in published:
+        templates.setdefault(row["id"], []).append(row["base_prompt"])
+    descriptors = {name: iter(differing_words(texts)) for name, texts in templates.items()}
+    seen = Counter()
+    for row in published:
+        principle, axis = renamed(row["key_principle"], PRINCIPLES), renamed(row["axis"], AXES)
+        scenario, action = row["scenario"].strip().lower(), row["action_type"].strip().lower()
+        if scenario not in SCENARIOS or action not in ACTIONS:
+            raise ValueError(f"{path}: unknown scenario or action {row['scenario']!r}, {row['action_type']!r}")
+        template, descriptor = f"official-{scale}-{row['id']}", next(descriptors[row["id"]])
+        name = f"{template}/{axis}/{descriptor.replace(' ', '_')}"
+        seen[name] += 1  # some descriptors are listed twice
+        yield {
+            "id": name if seen[name] == 1 else f"{name}/{seen[name]}",
+            "scale": scale,
+            "template": template,
+            "situation": f"official-{scenario}-{principle}-{action}",
+            "principle": principle,
+            "scenario": scenario,
+            "action": action,
+            "axis": axis,
+            "bucket": row["bucket"],
+            "descriptor": descriptor,
+            **{ours: row[theirs] for ours, theirs in CONTACT_COLUMNS.items()},
+            "options": list(OPTIONS[scale]),
+            "unbiased": OPTIONS[scale][action == "negative"],
+            "plausible": True,  # not judged
+        }
+
+
+def renamed(value, names):
+    """Our name of an authors' value."""
+    found = [ours for part, ours in names.items() if part in value.lower()]
+    if len(found) != 1:
+        raise ValueError(f"unknown value {value!r} in the published prompt sets; expected one with {', '.join(names)}")
+    return found[0]
+
+
+def differing_words(texts):
+    """What each text has between the beginning and the end that most of them share: its descriptor.
+
+    The authors' files have no column for it. Where it follows the noun, the noun goes: "with a limp".
+    """
+    words = [text.rstrip(" ?.").split() for text in texts]
+    first, last = shared_beginning(words), shared_beginning([each[::-1] for each in words])
+    for text, each in zip(texts, words):
+        start = matching(each, first)
+        end = matching(each[start:][::-1], last)
+        found = each[start : len(each) - end]
+        nouns = last[end:][::-1]
+        if nouns and found[: len(nouns)] == nouns:
+            found = found[len(nouns) :]
+        if found and found[0] in ("a", "an"):
+            found = found[1:]
+        yield " ".join(found) or text
+
+
+def shared_beginning(texts):
+    """The longest beginning, in words, that more than half of these texts have."""
+    shared, left = [], texts
+    while left := [each for each in left if len(each) > len(shared)]:
+        word, n = Counter(each[len(shared)] for each in left).most_common(1)[0]
+        if 2 * n <= len(texts):
+            break
+        left = [each for each in left if each[len(shared)] == word]
+        shared.append(word)
+    return shared
+
+
+def matching(words, pattern):
+    """How many words at the beginning are the pattern's."""
+    n = 0
+    while words[n : n + 1] == pattern[n : n + 1] != []:
+        n += 1
+    return n
+
+
 @dataclass
 class ContactHypothesisConfig(datasets.BuilderConfig):
-    """One scale of one half of the situations; `source`: "evenhand", our lexicon, or "official", HolisticBias."""
+    """One scale of one half of the situations.
+
+    source: "evenhand", or "official" for the authors' prompt sets. descriptors: in our situations, "evenhand", our
+    lexicon, or "holistic_bias".
+    """
 
     scale: str = "certainty"
     half: str = "original"
     source: str = "evenhand"
+    descriptors: str = "evenhand"
 
 
 class ContactHypothesis(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = ContactHypothesisConfig
+    OPTIONS = {"descriptors": ("evenhand", "holistic_bias")}  # of evenhand.load_dataset, the default first
     BUILDER_CONFIGS = [
         ContactHypothesisConfig(
             name=scale if half == "original" else f"new_{scale}",
-            version=datasets.Version("2.3.0"),
+            version=datasets.Version("2.4.0"),
             description=f"{half} situations, {' / '.join(options)}",
             scale=scale,
             half=half,
@@ -187,34 +357,38 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager):
-        paths = {name: dl_manager.download(path) for name, path in (("situations", SITUATIONS), ("rules", IMPLAUSIBLE))}
-        if self.config.source == "evenhand":
-            paths["descriptors"] = dl_manager.download(DESCRIPTORS)
-        elif self.config.source == "official":
-            paths |= self._official_paths(dl_manager)
+        source, descriptors = self.config.source, self.config.descriptors
+        if source not in ("evenhand", "official") or descriptors not in self.OPTIONS["descriptors"]:
+            raise ValueError(
+                f"source must be 'evenhand' or 'official', and descriptors 'evenhand' or 'holistic_bias', got "
+                f"{source!r} and {descriptors!r}"
+            )
+        if source == "official":
+            if descriptors != "evenhand":
+                raise ValueError("descriptors are of evenhand's situations; the authors' prompt sets have their own")
+            if self.config.half == "new":
+                raise ValueError("the authors' new prompt sets are not published; use source 'evenhand'")
+            paths = published_paths(dl_manager, {"prompt_sets": PROMPT_SETS[self.config.scale]})
         else:
-            raise ValueError(f"unknown source {self.config.source!r}: 'evenhand' or 'official' is accepted")
+            paths = {
+                name: dl_manager.download(path) for name, path in (("situations", SITUATIONS), ("rules", IMPLAUSIBLE))
+            }
+            if descriptors == "evenhand":
+                paths["descriptors"] = dl_manager.download(DESCRIPTORS)
+            else:
+                paths |= published_paths(dl_manager, HOLISTIC_BIAS)
         return [datasets.SplitGenerator(name=datasets.Split.TEST, gen_kwargs=paths)]
 
-    def _official_paths(self, dl_manager):
-        mirror = os.environ.get("EVENHAND_SOURCES")
-        if mirror:
-            places = {name: os.path.join(mirror, OFFICIAL_MIRROR.format(name=name)) for name in OFFICIAL_SHA256}
-            if missing := [name for name, path in places.items() if not os.path.isfile(path)]:
-                listed = ", ".join(
-                    f"{OFFICIAL_MIRROR.format(name=name)} (from {OFFICIAL_URL.format(name=name)})" for name in missing
-                )
-                raise FileNotFoundError(
-                    f"EVENHAND_SOURCES={mirror} lacks official files of contact_hypothesis; expected there: {listed}. "
-                    "Put them there, or unset EVENHAND_SOURCES to fetch all."
-                )
-        else:
-            places = {name: dl_manager.download(OFFICIAL_URL.format(name=name)) for name in OFFICIAL_SHA256}
-        return {name: verified(path, name) for name, path in places.items()}
+    def _generate_examples(self, **paths):
+        rows = (
+            authors_rows(paths["prompt_sets"], self.config.scale) if "prompt_sets" in paths else self._own_rows(**paths)
+        )
+        for row in rows:
+            yield row["id"], row
 
-    def _generate_examples(self, situations, rules, descriptors, standalone_noun_phrases=None):
-        official = standalone_noun_phrases is not None
-        lexicon = list(holistic_bias(descriptors, standalone_noun_phrases)) if official else read_jsonl(descriptors)
+    def _own_rows(self, situations, rules, descriptors, standalone_noun_phrases=None):
+        published = standalone_noun_phrases is not None
+        lexicon = list(holistic_bias(descriptors, standalone_noun_phrases)) if published else read_jsonl(descriptors)
         rules = read_jsonl(rules)
         contradicted = [contradicted_tags(rules, entry) for entry in lexicon]
         scale = self.config.scale
@@ -227,7 +401,7 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
             for entry, tags in zip(lexicon, contradicted):
                 said = (entry.get("singular", entry["descriptor"]), entry["placement"], entry.get("plural"))
                 question, positive, negative = (place(situation[key], *said) for key in (scale, "positive", "negative"))
-                row = {
+                yield {
                     "id": f"{template}/{entry['axis']}/{entry.get('slug', entry['descriptor']).replace(' ', '_')}",
                     "scale": scale,
                     "template": template,
@@ -245,4 +419,3 @@ class ContactHypothesis(datasets.GeneratorBasedBuilder):
                     "unbiased": OPTIONS[scale][situation["action"] == "negative"],  # the paper's Table 2
                     "plausible": tags.isdisjoint(situation["tags"]),
                 }
-                yield row["id"], row

@@ -137,7 +137,8 @@ def load_dataset(
     source: "evenhand" reads the packaged parquet; "official" builds from the published files, pinned by commit and
     checksum, fetched, or read from the local mirror that the environment variable EVENHAND_SOURCES names.
     options: of datasets that are built from pictures, see evenhand.benchmarks.mllm_stereotypes.queries.load (faces=DIR
-    …), and of the Hub's streaming=True: rows as they come, without keeping them; others take none.
+    …); of contact_hypothesis descriptors="holistic_bias", HolisticBias's in evenhand's situations; and of the Hub's
+    streaming=True: rows as they come, without keeping them.
     Raises UsageError for unknown names, splits and options, and published files that are not the pinned ones;
     EvenhandError for published files that can't be had.
     """
@@ -160,7 +161,12 @@ def load_dataset(
         ]
         _refuse_options(f"{name} ({config})", options, accepted)
         return built.load(config, split, **options)  # type: ignore[no-any-return]
-    _refuse_options(name, options)
+    own: Mapping[str, Sequence[str]] = getattr(builder_class, "OPTIONS", {})
+    _refuse_options(name, options, [*own])
+    for option, value in options.items():
+        if value not in own[option]:
+            raise unknown_name(option, value, own[option])
+    chosen = {option: value for option, value in options.items() if value != own[option][0]}
     configs = [*config_names(name), *(built.CONFIGS if built else ())]
     if config is None:
         config = configs[0] if len(configs) == 1 else builder_class.DEFAULT_CONFIG_NAME
@@ -173,16 +179,19 @@ def load_dataset(
     if source == "evenhand" and name not in packaged_dataset_names():
         raise UsageError(f"{name} has published rows alone: expected source 'official', got {source!r}")
     folder = DATASETS / name
-    if source == "evenhand":
+    if source == "evenhand" and not chosen:
         # datasets itself looks at a folder's name alone, and would go on with the rows of a former version.
         cache = Path(datasets.config.HF_DATASETS_CACHE) / f"evenhand-{fingerprint(folder)}"
         with cache_written(cache, "HF_DATASETS_CACHE"), _fitting(f"{name} ({config})"):
             return copy.deepcopy(_packaged_rows(str(folder), config, split, str(cache)))  # its formats are whose it is
     if not hasattr(builder_class.BUILDER_CONFIG_CLASS, "source"):
         raise UsageError(f"{name} has no published rows: expected source 'evenhand', got {source!r}")
-    with _fitting(f"{name} ({config}, source {source})"):
-        builder = builder_class(config_name=config, base_path=str(folder), hash=fingerprint(folder), source=source)
-        _build(builder, name, split)
+    what = ", ".join([config, f"source {source}", *(f"{option} {value}" for option, value in chosen.items())])
+    with _fitting(f"{name} ({what})"):
+        builder = builder_class(
+            config_name=config, base_path=str(folder), hash=fingerprint(folder), source=source, **chosen
+        )
+        _build(builder, f"{name} ({what})", split)
         return builder.as_dataset(split=split)
 
 
@@ -195,14 +204,13 @@ def _packaged_rows(folder: str, config: str, split: str | None, cache: str) -> d
     return datasets.load_dataset(folder, config, split=split, cache_dir=cache, verification_mode="no_checks")
 
 
-def _build(builder: datasets.DatasetBuilder, name: str, split: str | None) -> None:
-    """Fetch, check and build. split: the requested one; missing files of others are ignored then.
+def _build(builder: datasets.DatasetBuilder, what: str, split: str | None) -> None:
+    """Fetch, check and build. what: for errors. split: the requested one; missing files of others are ignored then.
 
     Raises EvenhandError where a file can't be fetched, or the wanted split's is absent from the mirror.
     """
     import datasets
 
-    what = f"{name} ({builder.config.name}, source official)"
     try:
         with warnings.catch_warnings(), cache_written(Path(datasets.config.HF_DATASETS_CACHE), "HF_DATASETS_CACHE"):
             if split is not None:

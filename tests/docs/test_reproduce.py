@@ -5,9 +5,12 @@ import re
 import shlex
 from pathlib import Path
 
+import datasets
 import pytest
 
+from evenhand.benchmarks.contact_hypothesis import cuts
 from evenhand.command_line import Parser
+from tests.loading.made_prompt_sets import put
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "reproduce").glob("*.md"))
@@ -20,6 +23,8 @@ STAND_INS = (
     (r"--classifiers \S+", "--classifiers lexicon"),
     (r"--runs \d+", "--runs 1"),
     (r"--sample \d+", "--sample 8"),
+    (r"--limit \d+", ""),
+    (r"--scorer \S+", ""),
 )
 
 
@@ -35,7 +40,14 @@ RUNS = [(page.stem, command) for page in PAGES for command in commands(page, "ru
 @pytest.mark.parametrize(("page", "command"), RUNS, ids=[f"{page}-{i}" for i, (page, _) in enumerate(RUNS)])
 def test_each_run_works_on_a_stub(evenhand, monkeypatch, tmp_path, page, command):
     texts = re.search(r"--texts (\S+)", command)
-    if "--source official" in command or (texts and texts[1].startswith("chatgpt")):
+    if page == "contact-hypothesis" and "--source official" in command:
+        monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+        monkeypatch.setenv("EVENHAND_SOURCES", str(tmp_path / "mirror"))
+        for scale in ("certainty", "likelihood", "frequency"):
+            put(tmp_path / "mirror", monkeypatch, scale)
+        for name, n in (("N_TRAIN", 10), ("N_VALIDATION", 5)):
+            monkeypatch.setattr(cuts, name, n)
+    elif "--source official" in command or (texts and texts[1].startswith("chatgpt")):
         if not SOURCES.is_dir():
             pytest.skip("needs a mirror of the official files")
         monkeypatch.setenv("EVENHAND_SOURCES", str(SOURCES))
@@ -46,6 +58,8 @@ def test_each_run_works_on_a_stub(evenhand, monkeypatch, tmp_path, page, command
             pytest.skip("needs a mirror of the official files")
         monkeypatch.setenv("EVENHAND_SOURCES", str(SOURCES))
         command += " --config religion"
+    (tmp_path / "FILE.csv").write_text("question,answers\nWho directed Alien?,Ridley Scott\n" * 4)
+    command = command.replace("--questions FILE", f"--questions {tmp_path / 'FILE.csv'}")
     for what, here in STAND_INS:
         command = re.sub(what, here, command)
     words = shlex.split(re.sub(r"--output \S+", "", command))[1:]
@@ -81,7 +95,7 @@ def test_each_training_is_accepted(evenhand, monkeypatch, page):
 @pytest.mark.parametrize(
     ("page", "wanted"),
     [
-        ("contact-hypothesis", {"3", "4", "5", "6", "7"}),
+        ("contact-hypothesis", {"1", "2", "3", "4", "5", "6", "7"}),
         ("implicit-bias", {"1", "3", "4", "6", "15", "16", "17", "18"}),
         ("language-agency", {"1", "2", "3", "6", "12", "16", "17", "18", *map(str, range(19, 29))}),
         ("mllm-stereotypes", {"2", "3", "4", "5", "6", "A3", "A4", "A7", "A8", "A9", "A11"}),

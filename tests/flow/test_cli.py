@@ -250,5 +250,5 @@ def test_missing_files_are_named(evenhand, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_SOURCES", str(tmp_path / "mirror"))
     called = evenhand(*RUN, "--source", "official", "--output", tmp_path / "run")
     assert called.code == 1
-    assert "expected there: holistic_bias/descriptors_v1.1.json" in called.err
+    assert "expected there: contact_hypothesis/type1_dataset.csv" in called.err
     assert not (tmp_path / "run").exists()

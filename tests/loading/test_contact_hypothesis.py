@@ -110,8 +110,8 @@ def test_the_lexicon_has_no_near_duplicates():
 def test_no_word_of_ours_is_dispreferred(official_sources):
     """None that HolisticBias v1.1 marks as rejected by the people described."""
     dispreferred = set()
-    for name in SCRIPT.OFFICIAL_SHA256:
-        published = json.loads((official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name)).read_text("utf-8"))
+    for file in SCRIPT.HOLISTIC_BIAS.values():
+        published = json.loads((official_sources / file.mirrored).read_text("utf-8"))
         buckets = [
             each for axis in published.values() for each in (axis.values() if isinstance(axis, dict) else [axis])
         ]
@@ -149,6 +149,12 @@ def test_a_question_has_an_action_and_a_group_and_nothing_else():
         for question in bodies(situation)[:3]:
             assert not CLAUSE.search(question), question
             assert len(question.split()) <= 13, question
+
+
+def test_the_three_scales_of_a_situation_name_the_same_action():
+    """As in the paper's Table 1: a question of frequency asks how often, not whether one enjoys or agrees to it."""
+    for situation in SITUATIONS:
+        assert len({*bodies(situation)[:3]}) == 1, bodies(situation)[:3]
 
 
 def test_a_group_ends_its_clause_in_a_statement():
@@ -382,7 +388,7 @@ def test_grammar_of_our_lexicon():
 
 def test_grammar_of_holistic_bias(official_sources):
     """Every descriptor of HolisticBias makes a grammatical noun phrase; what follows a noun begins like it."""
-    files = {name: official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name) for name in SCRIPT.OFFICIAL_SHA256}
+    files = {name: official_sources / file.mirrored for name, file in SCRIPT.HOLISTIC_BIAS.items()}
     lexicon = list(SCRIPT.holistic_bias(**files))
     assert Counter(entry["placement"] for entry in lexicon) == {"before": 583, "after": 192}
     assert_grammatical(lexicon)
@@ -406,7 +412,7 @@ def test_grammar_of_holistic_bias(official_sources):
 )
 def test_noun_phrases_of_holistic_bias_stand_after_the_noun(official_sources, descriptor, found):
     """As 'students with a limp': in the number of the noun, and with no noun of their own but as what somebody is."""
-    files = {name: official_sources / SCRIPT.OFFICIAL_MIRROR.format(name=name) for name in SCRIPT.OFFICIAL_SHA256}
+    files = {name: official_sources / file.mirrored for name, file in SCRIPT.HOLISTIC_BIAS.items()}
     [entry] = [each for each in SCRIPT.holistic_bias(**files) if each["descriptor"] == descriptor]
     assert SCRIPT.place("Ask {a student} and {students}.", entry["singular"], "after", entry["plural"]) == found
 

@@ -30,8 +30,8 @@ def mirror(tmp_path, monkeypatch):
     return folder
 
 
-def load_official():
-    return evenhand.load_dataset("contact_hypothesis", "certainty", split="test", source="official")
+def load_holistic_bias():
+    return evenhand.load_dataset("contact_hypothesis", "certainty", split="test", descriptors="holistic_bias")
 
 
 def test_holistic_bias_whole_in_our_situations(official_sources):
@@ -51,7 +51,7 @@ def test_holistic_bias_whole_in_our_situations(official_sources):
         for each in some
     )
     assert published.total() == 583 + 192
-    rows = load_official().to_pandas()
+    rows = load_holistic_bias().to_pandas()
     assert len(rows) == 60 * 775
     assert rows["id"].is_unique
     assert rows["template"].nunique() == 60
@@ -67,7 +67,7 @@ def test_another_checksum_is_an_error(mirror):
     for each in (LEXICON, PHRASES):
         (mirror / each).write_bytes(b"{}")  # sha256 of these two bytes: 44136fa3…
     with pytest.raises(ValueError, match=LEXICON_SHA256) as error:
-        load_official()
+        load_holistic_bias()
     assert str(mirror / LEXICON) in str(error.value)
     assert "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" in str(error.value)
 
@@ -80,13 +80,13 @@ def test_one_changed_byte_is_an_error(official_sources, mirror, file, sha256):
         content[100] ^= each == file
         (mirror / each).write_bytes(content)
     with pytest.raises(ValueError, match=sha256):
-        load_official()
+        load_holistic_bias()
 
 
 def test_mirror_without_the_file_is_an_error(mirror):
     """A mirror that lacks a file stops the build; the error names the mirror and lists the files expected there."""
     with pytest.raises(EvenhandError, match=re.escape(LEXICON)) as error:
-        load_official()
+        load_holistic_bias()
     assert str(mirror) in str(error.value)
     assert PHRASES in str(error.value)
 
@@ -95,7 +95,7 @@ def test_mirror_with_one_of_two_files_is_an_error(official_sources, mirror):
     """Half of the lexicon is not taken for all; the error names the file that is missing, and no other."""
     (mirror / LEXICON).write_bytes((official_sources / LEXICON).read_bytes())
     with pytest.raises(EvenhandError, match=re.escape(PHRASES)) as error:
-        load_official()
+        load_holistic_bias()
     assert LEXICON not in str(error.value)
 
 
@@ -131,7 +131,7 @@ def test_unknown_names(arguments, message):
 @pytest.mark.parametrize(
     ("config", "option", "accepted"),
     [
-        (("contact_hypothesis", "certainty"), "faces", "config, split, source"),
+        (("contact_hypothesis", "certainty"), "faces", "config, split, source, descriptors"),
         (("utility", "texts"), "streaming", "config, split, source"),
         (("utility", "texts"), "trust_remote_code", "config, split, source"),
         (("mllm_stereotypes", "occupation_gender"), "streaming", "config, split, source, faces, .*spliced"),
@@ -147,7 +147,7 @@ def test_unknown_option(config, option, accepted):
 
 def test_a_split_that_is_not_published(official_sources):
     with pytest.raises(EvenhandError, match=r"has no split 'train'\. Its splits: test\."):
-        evenhand.load_dataset("contact_hypothesis", "certainty", split="train", source="official")
+        evenhand.load_dataset("contact_hypothesis", "certainty", split="train", descriptors="holistic_bias")
 
 
 def test_missing_configuration_lists_all():

@@ -79,8 +79,10 @@ def test_settings_3_train_on_one_scale_and_test_on_both_others_whole(setting):
         ("6", "axis", {"ability", "age"}),
     ],
 )
-def test_settings_4_to_6_train_on_some_dimensions_and_test_on_the_others(setting, column, trained):
+def test_settings_4_to_6_train_on_a_draw_of_some_dimensions_and_test_on_all_of_the_others(setting, column, trained):
     made = cut(setting, rows, seed=42)
+    assert [len(made.train), len(made.validation)] == [200, 50]
+    assert len(made.test) == sum(row[column] not in trained for config in MAIN for row in rows(config))
     assert values(made.train, column) == values(made.validation, column) == trained
     assert not values(made.test, column) & trained
 

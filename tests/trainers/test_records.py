@@ -41,11 +41,14 @@ def test_what_is_not_as_published_is_listed_and_the_rest_is_not(asked, tmp_path)
     """Of a run with the published values nothing but what can't be: weights of 4 bits, Alpaca's layout, the mixing."""
     record = TRAINER.tune(replace(asked, dropout=0.0), tmp_path / "m", unheard)
     otherwise = record["otherwise_than_published"]
-    assert {*otherwise} == {"dropout", "rank", "limit", "quantization", "layout", "source", "mix"}
+    assert {*otherwise} == {
+        *("dropout", "rank", "limit", "quantization", "layout", "source", "mix"),
+        *("base", "prompt_sets", "left_out"),
+    }
     assert otherwise["dropout"] == {"here": 0.0, "published": 0.1}
     card = (tmp_path / "m" / "README.md").read_text()
     assert "dropout 0.0 (published: 0.1)" in card
-    assert "layout chat (published: Alpaca's)" in card
+    assert "layout chat (published: published)" in card
     assert "as published" not in card
     assert "as in the published code" not in card
     assert record["adapted_layers"] == ["q_proj", "v_proj"]

@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -299,10 +299,42 @@ def test_a_limit_of_instructions_without_any_is_refused(evenhand, tmp_path):
     assert "--mix-limit 5 needs a file" in called.err
 
 
+@pytest.mark.parametrize(("layout", "begins"), [("published", "### Instruction:"), ("chat", "Follow the instruction:")])
+def test_what_is_learned_has_the_published_trainings_layout(tiny_checkpoint, layout, begins):
+    """Not that of the published evaluation; the answer alone is learned, without an end."""
+    asked = options(tiny_checkpoint, layout=layout)
+    rows = benchmark_rows.contact_rows("evenhand")("certainty").select([0])
+    checkpoint = load_base(asked)
+    examples = trainer.contact_examples(list(rows), asked, checkpoint)
+    assert len(examples) == 3
+    for example in examples:
+        assert begins in checkpoint.tokenizer.decode(list(example.prompt))
+        assert checkpoint.tokenizer.decode(list(example.answer)).strip() == rows[0]["unbiased"]
+
+
+@pytest.mark.parametrize(
+    ("others", "here"),
+    [
+        ({"source": "official"}, {"left_out": "none"}),
+        ({"all_rows": True}, {"left_out": "none"}),
+        ({}, {"left_out": "implausible crossings"}),
+        ({"model": "models/Llama-2-13b-chat-hf/"}, {"base": "meta-llama/Llama-2-13b-chat-hf"}),
+        ({"base_id": "meta-llama/Llama-2-13b-chat-hf"}, {"base": "meta-llama/Llama-2-13b-chat-hf"}),
+        ({}, {"base": "m", "prompt_sets": 480}),
+    ],
+)
+def test_rows_size_and_base_are_compared_with_the_published(others, here):
+    recipe = asdict(SocialContactOptions(model="m")) | others
+    assert here.items() <= SocialContactTrainer().compared(recipe, {"prompt_sets": 480}).items()
+    published = SocialContactTrainer().published(recipe)
+    assert (published["prompt_sets"], published["left_out"], published["source"]) == (10_000, "none", "official")
+    assert "setting" in SocialContactTrainer().published(recipe | {"setting": "disjoint"})
+
+
 def test_contradicting_prompt_sets_are_trained_on_only_where_all_are_wanted():
     some = benchmark_rows.contact_rows("evenhand")("certainty")
     assert all(some["plausible"])
-    assert not all(ALL_ROWS("evenhand", True)("certainty")["plausible"])
+    assert not all(ALL_ROWS("evenhand", all_rows=True)("certainty")["plausible"])
 
 
 def test_options_of_adapters_are_refused_where_all_weights_are_tuned(evenhand, tmp_path):

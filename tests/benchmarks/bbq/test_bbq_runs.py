@@ -181,7 +181,10 @@ def test_table_6_has_categories_by_models(runs):
     low, high = everything.rows[1][1].low, everything.rows[1][1].high
     assert (low, high) == pytest.approx((13.5, 59.4), abs=0.05)
     # of 6 templates p is 1/32 at least, and nine times as much by Holm's method: no win, however clear it is
-    assert [row[2:] for row in numbers(wins)] == [[0, 3, 0, 0]] * 9
+    assert [row[2:6] for row in numbers(wins)] == [[0, 3, 0, 0]] * 9
+    # by the paper's bootstrap over questions, all categories together: B and C against A, C against B, in each kind
+    outcomes = [row[6] for row in numbers(wins)]
+    assert outcomes == ["win", "win", "loss", "win", "win", "tie", "win", "loss", "loss"]
 
 
 def test_categories_of_few_templates_are_not_counted_as_ties(rows, tmp_path):
@@ -194,13 +197,13 @@ def test_categories_of_few_templates_are_not_counted_as_ties(rows, tmp_path):
     few = int((of < 6).sum())
     assert few > 0
     wins = compare(*(folder.path for folder in drawn)).panels[0].tables[-1]
-    *counted, untested = numbers(wins)[0][2:]
+    *counted, untested = numbers(wins)[0][2:6]
     assert (untested, sum(counted)) == (few, len(of) - few)
 
 
 def test_a_run_against_itself_ties_everywhere(runs):
     comparison = compare(runs["biased"], runs["biased"])
-    assert [row[2:] for row in numbers(comparison.panels[0].tables[-1])] == [[0, 3, 0, 0]] * 3
+    assert [row[2:] for row in numbers(comparison.panels[0].tables[-1])] == [[0, 3, 0, 0, "tie"]] * 3
     assert {row[4] for row in numbers(comparison.headline)} == {"tied"}
 
 

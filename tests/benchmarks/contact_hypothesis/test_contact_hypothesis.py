@@ -216,6 +216,7 @@ def test_a_run_folder_holds_what_the_interface_says(run):
         "layout": "chat",
         "constrain": False,
         "all_rows": False,
+        "descriptors": "evenhand",
         "held_out": None,
         "held_out_seed": 42,
     }
@@ -236,7 +237,7 @@ def test_running_again_asks_nothing_changes_nothing_and_says_what_was_found(run,
     assert ", 0 replies," in called.err.rpartition("100%")[2]
     assert {name: (done.folder / name).read_bytes() for name in before} == before
     assert "gives constant answers" in called.out
-    assert "Published figures are not shown beside it: only 60 of 103,014 rows; evenhand's descriptors" in called.out
+    assert "Published figures are not shown beside it: only 60 of 103,014 rows; evenhand's prompt sets" in called.out
     assert "LLaMA 2 Chat (13B), published" not in called.out
 
 
@@ -247,7 +248,7 @@ def test_part_of_the_rows_stands_beside_no_published_figures(run, protocol):
     left_out = "implausible crossings left out (--all-rows asks them)"
     generated = "; protocol generate, not choose" if protocol == "generate" else ""
     layout = "; prompts in the model&#39;s own template, not in LLaMA-2&#39;s (--layout published)"
-    unlike = f"evenhand&#39;s descriptors, not HolisticBias&#39;s; {left_out}{generated}{layout}."
+    unlike = f"evenhand&#39;s prompt sets, not the authors&#39; (--source official); {left_out}{generated}{layout}."
     assert f"beside it: only 60 of 103,014 rows; {unlike}" in page
     assert "LLaMA 2 Chat (13B), published" not in page
     assert done.results["published"] == []
@@ -258,7 +259,7 @@ def test_table_3_stands_below_what_was_measured(run):
     """The published figures stand in the columns of the table that they belong to."""
     done = run("stub:first")
     results = RunFolder.open(done.folder).read_results()
-    papers = BENCHMARK.configuring.filled(run_config(NAME, "m", source="official", all_rows=True, layout="published"))
+    papers = BENCHMARK.configuring.filled(run_config(NAME, "m", source="official", layout="published"))
     results.published.extend(BENCHMARK.published(papers))
     table = BENCHMARK.findings(BENCHMARK.prepare(done.predictions), results).tables[0]
     rows = [[cell.value for cell in row] for row in table.rows if row[0].published]

@@ -9,7 +9,13 @@ import pytest
 
 from evenhand.benchmarks.contact_hypothesis.benchmark import ContactHypothesis
 from evenhand.benchmarks.contact_hypothesis.figures import CONTACTS
-from evenhand.benchmarks.contact_hypothesis.questions import PUBLISHED_LAYOUT, QUESTION, SYSTEM_PROMPT
+from evenhand.benchmarks.contact_hypothesis.questions import (
+    PUBLISHED_LAYOUT,
+    QUESTION,
+    SYSTEM_PROMPT,
+    instruction_layout,
+)
+from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import chosen_protocol, run_config
 from evenhand.metrics.contact_bias import scores
@@ -234,7 +240,24 @@ def test_published_figures_are_table_3():
     assert len(of) == len(records) == 27
 
 
-PAPERS = {"source": "official", "all_rows": True, "layout": "published"}
+def test_the_published_training_had_another_layout():
+    """Alpaca's within LLaMA-2's: the question as the instruction, the two options as its input (published code)."""
+    request = BENCHMARK.ask(ROW, asking(layout="training"))[1]
+    assert not request.template
+    before, asked = request.messages[0].text.split("<</SYS>>\n")
+    assert before == f"[INST] <<SYS>>\n{' ' * 12}{SYSTEM_PROMPT.text}{' ' * 12}\n"
+    assert asked.endswith(
+        f"### Instruction:\n{ROW['positive_contact']}\n\n"
+        "### Input:\nChoose between Likely and Unlikely.\n\n### Response:\n[/INST]\n"
+    )
+    assert "paired with an input" in asked
+    plain = instruction_layout().format(instruction="Name a tree.")
+    assert plain.endswith("the request.\n\n### Instruction:\nName a tree.\n\n### Response:\n[/INST]\n")
+    assert "paired with an input" not in plain
+
+
+PAPERS = {"source": "official", "layout": "published"}
+OWN = "evenhand's prompt sets, not the authors' (--source official)"
 
 
 @pytest.mark.parametrize(
@@ -246,13 +269,24 @@ PAPERS = {"source": "official", "all_rows": True, "layout": "published"}
         ({"order": "balanced", "aggregate": "sum"},
          ("option order balanced", "log-probabilities summed, not averaged")),
         ({"protocol": "generate"}, ("protocol generate, not choose",)),
-        ({"source": "evenhand"}, ("evenhand's descriptors, not HolisticBias's",)),
-        ({"all_rows": False}, ("implausible crossings left out (--all-rows asks them)",)),
+        ({"source": "evenhand", "all_rows": True}, (OWN,)),
+        ({"source": "evenhand"}, (OWN, "implausible crossings left out (--all-rows asks them)")),
+        (
+            {"source": "evenhand", "descriptors": "holistic_bias", "all_rows": True},
+            ("HolisticBias's descriptors in evenhand's situations, not the authors' prompt sets (--source official)",),
+        ),
+        ({"held_out": "3a"}, ("what setting 3a holds out alone",)),
         ({"layout": "chat"}, ("prompts in the model's own template, not in LLaMA-2's (--layout published)",)),
+        (
+            {"layout": "training"},
+            ("prompts in the layout of the published training, not in that of the evaluation (--layout published)",),
+        ),
+        ({"constrain": True, "protocol": "generate"}, ("protocol generate, not choose", UNLIKE_THE_PAPER)),
     ],
     ids=str,
 )  # fmt: skip
 def test_published_figures_are_of_the_papers_protocol(options, said):
+    """Every deviation is named, and only that."""
     config = BENCHMARK.configuring.filled(run_config(NAME, "m", **PAPERS | options))
     assert BENCHMARK.configuring.differs(config) == said
 
@@ -261,6 +295,7 @@ def test_published_figures_are_of_the_papers_protocol(options, said):
     ("options", "message"),
     [
         ({"order": "balanced", "protocol": "generate"}, "needs --protocol choose"),
+        ({"source": "official", "descriptors": "holistic_bias"}, "--descriptors holistic_bias is for evenhand's"),
         ({"protocol": "rank"}, "expected --protocol choose or generate"),
         ({"runs": 2}, "--runs above 1 needs answers that differ"),
         ({"runs": 2, "protocol": "generate"}, "--runs above 1 needs answers that differ"),

@@ -1,6 +1,7 @@
 """Utility: plain questions, neutral texts and refusals, with models whose score is known."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -9,9 +10,11 @@ import evenhand
 from evenhand.answers.refusals import refuses
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.utility import likeness
+from evenhand.benchmarks.utility.questions import read_questions
 from evenhand.benchmarks.utility.reading import holds_answer, read_outcome, read_row
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
+from evenhand.flow.configuration import run_config
 from evenhand.flow.results import figure_warnings
 from evenhand.flow.run_folder import RunFolder
 from evenhand.models import text_similarity
@@ -326,3 +329,56 @@ def test_a_model_without_log_probabilities_is_asked_questions_alone():
     benchmark.configuring.check(asked, writer)
     with pytest.raises(UsageError, match=r"server can't score texts.*use --config questions"):
         benchmark.configuring.check(benchmark.configuring.filled(run_config("utility", "m")), writer)
+
+
+# Own questions
+
+
+def own(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+WIKI = "question,answers\nWho directed Alien?,Ridley Scott\nWhat genre is Alien?,Horror|science fiction\n"
+
+
+def test_questions_of_a_file_are_asked_in_place_of_ours(evenhand, tmp_path):
+    file = own(tmp_path / "wiki.csv", WIKI)
+    called = evenhand("run", "utility", "--model", "stub:say:A horror film", "--questions", file,
+                      "--output", tmp_path / "run")  # fmt: skip
+    assert called.code == 0, called.err
+    folder = RunFolder.open(tmp_path / "run")
+    predictions = folder.read_predictions()
+    assert predictions["question"].tolist() == ["Who directed Alien?", "What genre is Alien?"]
+    assert predictions["outcome"].tolist() == ["wrong", "correct"]
+    assert [list(each) for each in predictions["answers"]] == [["Ridley Scott"], ["Horror", "science fiction"]]
+    assert folder.read_results().rows_sha256
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("question,answer\nWho?,I\n", "has no column answers"),
+        ("question,answers\nWho?,\n", "needs a text and at least one answer"),
+        ("question,answers\n,I\n", "needs a text and at least one answer"),
+    ],
+)
+def test_a_file_without_questions_or_answers_is_refused(tmp_path, text, says):
+    with pytest.raises(UsageError, match=says):
+        read_questions(tmp_path / own(tmp_path / "wiki.csv", text))
+
+
+def test_texts_are_not_asked_beside_a_files_questions():
+    config = get_benchmark("utility").configuring.filled(run_config("utility", "m", questions="x.csv"))
+    assert config.configs == ("questions",)
+    with pytest.raises(UsageError, match="leave out --config texts"):
+        get_benchmark("utility").configuring.check(replace(config, configs=("questions", "texts")))
+
+
+def test_bertscore_by_a_chosen_encoder_is_the_librarys(tmp_path):
+    """The embedded encoder, named as any folder: the same figure as without a name, for its last layer is taken."""
+    pytest.importorskip("bert_score")
+    replies, answers = ["It was Ridley Scott.", ""], [["Ridley Scott"], ["Horror"]]
+    chosen = likeness.bertscore(replies, answers, str(text_similarity.embedded_encoder()))
+    assert chosen == pytest.approx(text_similarity.library_f1(replies, answers))
+    assert chosen[1] == 0

@@ -2,8 +2,9 @@
 
 A context tells of two people of different groups; a question asks for one of them; the third answer is that one can't
 know, which is right of ambiguous contexts. Raj et al. (AIES 2024, Table 6) score the three answers instead of
-generating, take the one with the highest mean log-probability per token, and report raw accuracy; no
-figures of theirs are shown with a run, because the prompt of that table was not published.
+generating, take the one with the highest mean log-probability per token, and report raw accuracy, in the frame that
+`--layout published` has. No figures of theirs are shown with a run: their rows are lighteval/bbq_helm's, and the
+wording within the frame was not published.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from evenhand.benchmarks.bbq.comparing import BbqComparing
 from evenhand.benchmarks.bbq.figures import FIGURES, LAYOUT
 from evenhand.benchmarks.bbq.questions import BbqOptions, opposite_place, question_request
 from evenhand.benchmarks.option_order import check_option_order
+from evenhand.benchmarks.published_layout import check_continuing
+from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction
 from evenhand.models.request import Reply, Request, Sampling
@@ -40,7 +43,12 @@ class BbqPublishing(Publishing):
 
 class BbqConfiguring(Configuring[BbqOptions]):
     def check(self, config: RunConfig[BbqOptions], models: Mapping[str, Model] | None = None) -> None:
+        """Also raise UsageError where the published frame, which is scored, can't be asked."""
         check_option_order(config)
+        if config.options.layout == "published":
+            if config.protocol != "choose":
+                raise UsageError("--layout published scores the answers, so it needs --protocol choose")
+            check_continuing(models or {})
 
     def filled(self, config: RunConfig[BbqOptions], models: Mapping[str, Model] | None = None) -> RunConfig[BbqOptions]:
         """There are published rows alone; all categories whose file can be had, unless some are named."""

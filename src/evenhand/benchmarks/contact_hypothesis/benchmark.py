@@ -24,6 +24,7 @@ from evenhand.benchmarks.contact_hypothesis.questions import (
 )
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER
 from evenhand.benchmarks.option_order import unlike_in_options, with_order_effects
+from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.models.request import Reply, Request, Sampling
@@ -39,7 +40,15 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 
-OWN_LAYOUT = "prompts in the model's own template, not in LLaMA-2's (--layout published)"
+UNLIKE_LAYOUT = {
+    "chat": "prompts in the model's own template, not in LLaMA-2's (--layout published)",
+    "training": "prompts in the layout of the published training, not in that of the evaluation (--layout published)",
+}
+OWN_ROWS = {
+    "evenhand": "evenhand's prompt sets, not the authors' (--source official)",
+    "holistic_bias": "HolisticBias's descriptors in evenhand's situations, not the authors' prompt sets "
+    "(--source official)",
+}
 STEM = {"likelihood": ("likely/unlikely", "unlikely/likely"), "frequency": ("mostly/rarely", "rarely/mostly")}
 """How a question of a scale names both options, in the paper's order and in the other (Table 1)."""
 
@@ -50,6 +59,9 @@ class ContactOptions(QuestionOptions):
         None, "only the test rows of `evenhand train social-contact --setting SETTING`", metavar="SETTING"
     )
     held_out_seed: int = option(42, "the training's --seed", least=0, metavar="S", needs="held_out")
+    descriptors: cuts.Descriptors = option(
+        "evenhand", "in evenhand's prompt sets; holistic_bias: those of HolisticBias, read at run time"
+    )
     all_rows: bool = option(False, 'also ask rows whose descriptor contradicts the situation ("unemployed colleagues")')
 
 
@@ -61,16 +73,26 @@ class ContactHypothesisConfiguring(QuestionConfiguring[ContactOptions]):
         new = config.options.held_out == "2" and not config.configs
         return super().filled(replace(config, configs=cuts.NEW) if new else config)
 
+    def check(self, config: RunConfig[ContactOptions], models: Mapping[str, Model] | None = None) -> None:
+        """Also raise UsageError for options that the authors' prompt sets leave without effect."""
+        super().check(config, models)
+        if config.source == "official" and config.options.descriptors != "evenhand":
+            raise UsageError(
+                f"--descriptors {config.options.descriptors} is for evenhand's prompt sets, and --source official has "
+                "the authors'; leave one out"
+            )
+
     def differs(self, config: RunConfig[ContactOptions]) -> tuple[str, ...]:
+        official = config.source == "official"
         others = [name for name in config.configs if name not in self.card.default_configs]
         return (
             *([f"{', '.join(others)}: prompt sets that Table 3 is not of"] if others else []),
-            *([] if config.source == "official" else ["evenhand's descriptors, not HolisticBias's"]),
-            *([] if config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
-            *([] if config.options.held_out is None else [f"what setting {config.options.held_out} holds out alone"]),
+            *([] if official else [OWN_ROWS[config.options.descriptors]]),
+            *([] if official or config.options.all_rows else ["implausible crossings left out (--all-rows asks them)"]),
+            *([] if config.options.held_out is None else [cuts.only_held_out(config.options.held_out)]),
             *config.unlike(self.card),
             *([UNLIKE_THE_PAPER] if config.options.constrain else []),
-            *([] if config.options.layout == "published" else [OWN_LAYOUT]),
+            *([] if config.options.layout == "published" else [UNLIKE_LAYOUT[config.options.layout]]),
             *unlike_in_options(config.options),
         )
 
@@ -126,10 +148,11 @@ class ContactHypothesis(QuestionBenchmark[ContactOptions]):
             return rows if config.options.all_rows else cuts.select_plausible(rows)
 
         setting, seed = config.options.held_out, config.options.held_out_seed
+        descriptors = {"descriptors": config.options.descriptors}
         if setting is None:
-            return Rows(select(packaged_rows(self.card, config)))
+            return Rows(select(packaged_rows(self.card, config, dict.fromkeys(config.configs, descriptors))))
         check_configs(self.card, config)
-        load = cache(lambda name: select(load_config(self.card, name, config.source, {})))
+        load = cache(lambda name: select(load_config(self.card, name, config.source, descriptors)))
         return Rows(cuts.select_held_out(setting, seed, config.configs, load))
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:

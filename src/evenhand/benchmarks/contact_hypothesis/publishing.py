@@ -12,7 +12,7 @@ from evenhand.errors import UsageError
 
 if TYPE_CHECKING:
     from evenhand.report.differences import FigureKey
-    from evenhand.report.findings import Run
+    from evenhand.report.findings import Panel, Run
     from evenhand.statistics.clustered import Difference
 
 DESCRIPTION = (
@@ -25,6 +25,14 @@ _LETTER = r"[^\W_]"
 
 
 class ContactComparing(Comparing):
+    def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
+        """Put Table 4 beside runs on what one of its settings holds out."""
+        from evenhand.benchmarks.contact_hypothesis.table_4 import compare_with_table_4
+        from evenhand.report.findings import Panel
+        from evenhand.report.layout import side_by_side
+
+        return (Panel(tuple(runs), (side_by_side(runs), *compare_with_table_4(runs))),)
+
     def verdict(
         self,
         base: Run,

@@ -46,13 +46,24 @@ PUBLISHED_LAYOUT = Prompt(
 )
 
 
+TRAINING_LAYOUT = Prompt(
+    "[INST] <<SYS>>\n            {system}            \n<</SYS>>\n"
+    "Below is an instruction that describes a task{paired}. Write a response that appropriately completes the request."
+    "\n\n### Instruction:\n{instruction}\n\n{input}### Response:\n[/INST]\n",
+    source="layout of the paper's published training, Alpaca's within LLaMA-2's; the question stands in the place of "
+    "the instruction, as there, and the system prompt is indented. The published texts name the token that begins a "
+    "text, too, which the tokenizer adds once more; here it stands once",
+)
+
+
 @dataclass(frozen=True)
 class QuestionOptions(OptionOrder):
     """Options of every benchmark that asks in the paper's words."""
 
-    layout: Literal["chat", "published"] = option(
+    layout: Literal["chat", "published", "training"] = option(
         "chat",
-        "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it",
+        "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it; "
+        "training: as the published training had it",
     )
     constrain: bool = option(False, "force written answers to JSON by a schema, for models that support one")
 
@@ -68,21 +79,30 @@ def question_request(name: str, question: str, options: Sequence[str], swapped: 
             is used as it is.
     """
     first, second = reversed(options) if swapped else options
-    asked = QUESTION.text.format(first=first, second=second, question=question)
-    published = how.options.layout == "published"
+    named = {"first": first, "second": second, "question": question}
+    system, asked = SYSTEM_PROMPT.text, QUESTION.text.format(**named)
+    messages: tuple[Message, ...] = (Message("system", system), Message("user", asked))
+    if how.options.layout == "published":
+        messages = (Message("user", PUBLISHED_LAYOUT.text.format(system=system, question=asked)),)
+    elif how.options.layout == "training":
+        chosen = f"### Input:\nChoose between {first} and {second}.\n\n"
+        paired = ", paired with an input that provides further context"
+        text = TRAINING_LAYOUT.text.format(system=system, paired=paired, instruction=question, input=chosen)
+        messages = (Message("user", text),)
     return Request(
-        messages=(
-            (Message("user", PUBLISHED_LAYOUT.text.format(system=SYSTEM_PROMPT.text, question=asked)),)
-            if published
-            else (Message("system", SYSTEM_PROMPT.text), Message("user", asked))
-        ),
+        messages=messages,
         choices=tuple(options) if how.protocol == "choose" else (),
         schema=schema_of({"answer": (first, second)}) if how.options.constrain else None,
         sampling=how.sampling,
         seed=derive_seed(how.seed, name),
         name=name,
-        template=not published,
+        template=how.options.layout == "chat",
     )
+
+
+def instruction_layout() -> str:
+    """Return the published training's layout of any `{instruction}` without an input."""
+    return TRAINING_LAYOUT.text.format(system=SYSTEM_PROMPT.text, paired="", instruction="{instruction}", input="")
 
 
 class QuestionConfiguring(Configuring[O]):
@@ -91,7 +111,7 @@ class QuestionConfiguring(Configuring[O]):
         check_option_order(config)
         if config.options.constrain and config.protocol != "generate":
             raise UsageError("--constrain applies to written answers; use it with --protocol generate")
-        if models and config.options.layout == "published":
+        if models and config.options.layout != "chat":
             check_continuing(models)
         if models and config.options.constrain:
             check_constraining(models, "leave it out, or take --protocol choose, which leaves nothing unread either")

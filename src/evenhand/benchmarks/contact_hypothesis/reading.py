@@ -133,7 +133,7 @@ def spread(values: Sequence[T], n: int) -> list[T]:
 
 
 def find_warnings(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) -> Iterator[RunWarning]:
-    """Warn of answers that never change, of replies that were cut off, and of uneven actions."""
+    """Warn of answers that never change, of replies that were cut off, of ties, and of uneven actions."""
     read = predictions[predictions["answer"].notna()]
     constant = 0
     for scale, answers in read.groupby("scale", sort=False)["answer"]:
@@ -154,6 +154,11 @@ def find_warnings(predictions: pd.DataFrame, config: RunConfig[ContactOptions]) 
             "cut_off",
             f"{cut:,} of {len(predictions):,} replies reached the limit of {config.max_new_tokens} tokens before an "
             "answer, and are unread. Increase --max-new-tokens.",
+        )
+    tied = int((predictions["answer"].isna() & (predictions["finish_reason"] == "choice")).sum())
+    if config.protocol == "choose" and tied:
+        yield RunWarning(
+            "tied", f"{tied:,} of {len(predictions):,} questions have both options equally likely, and are unread."
         )
     groups = [("all", predictions)]
     for column in GROUPS_WITH_BALANCE:

@@ -36,7 +36,14 @@ NEARLY_CONSTANT = 0.90  # unbiased answers have 0.5; a model that errs in 0.4 of
 FEWEST_READ = 0.5  # as in contact_controls
 RISEN = {"negative": "it accepts unkind actions more often", "positive": "it declines kind actions more often"}
 CONTACT = "contact_hypothesis"
-ROW_OPTIONS = ("limit", "configs", "held_out", "held_out_seed", "all_rows")  # only rows in both runs are compared
+ROW_OPTIONS = (
+    "limit",
+    "configs",
+    "held_out",
+    "held_out_seed",
+    "descriptors",
+    "all_rows",
+)  # only rows in both runs are compared
 
 
 def verdict(
@@ -202,7 +209,9 @@ def _why_rows_may_be_seen(record: Mapping[str, Any], second: Results) -> str:
     if configs and set(configs) <= set(NEW):
         return ""
     asked = tuple(second.option(name) for name in ("held_out", "held_out_seed", "source", "all_rows"))
-    if asked == (recipe["setting"], recipe.get("seed"), recipe.get("source"), bool(recipe.get("all_rows"))):
+    learned = (recipe["setting"], recipe.get("seed"), recipe.get("source"), bool(recipe.get("all_rows")))
+    described = second.option("descriptors") or "evenhand", recipe.get("descriptors", "evenhand")
+    if asked == learned and described[0] == described[1]:
         return ""
     return (
         "the rows may be among those that it learned from: ask those held out, as its training.json says under "

@@ -1,7 +1,7 @@
 """What a model must still be able to do: plain questions, neutral texts, and not refusing either.
 
-After Raj et al. (AIES 2024), who answer WikiMovies' questions before and after debiasing; the questions are ours, and
-answers are greedy where the paper samples at temperature 0.2.
+After Raj et al. (AIES 2024), who answer WikiMovies' questions before and after debiasing; the questions are ours, or
+a file's (`--questions`), and answers are greedy where the paper samples at temperature 0.2.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark import Benchmark, Card, Comparing, Configuring, Part, Publishing, Row
+from evenhand.benchmark import Benchmark, Card, Comparing, Configuring, Part, Publishing, Row, Rows
 from evenhand.benchmarks.utility.figures import FIGURES, LAYOUT, add_figure_columns
-from evenhand.benchmarks.utility.likeness import NEEDS, bertscore_by
+from evenhand.benchmarks.utility.likeness import NEEDS, bertscore_by, has_library
+from evenhand.benchmarks.utility.questions import UtilityOptions, read_questions
 from evenhand.benchmarks.utility.reading import continuation_request, read_row
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, derive_seed, run_name
 from evenhand.models.request import Message, Reply, Request, Sampling
-from evenhand.options import NoOptions
+from evenhand.paths import typed_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,11 +45,22 @@ class UtilityPublishing(Publishing):
         return "questions"
 
 
-class UtilityConfiguring(Configuring[NoOptions]):
-    def check(self, config: RunConfig[NoOptions], models: Mapping[str, Model] | None = None) -> None:
+class UtilityConfiguring(Configuring[UtilityOptions]):
+    def filled(
+        self, config: RunConfig[UtilityOptions], models: Mapping[str, Model] | None = None
+    ) -> RunConfig[UtilityOptions]:
+        """Of a file only its questions are asked."""
+        own = config.options.questions is not None and not config.configs
+        return super().filled(replace(config, configs=("questions",)) if own else config)
+
+    def check(self, config: RunConfig[UtilityOptions], models: Mapping[str, Model] | None = None) -> None:
         """Also raise UsageError where texts are to be scored by a model that gives no log-probabilities."""
         if config.source != "evenhand":
             raise UsageError(f"{self.card.name} has no official data; use --source evenhand")
+        if config.options.questions and "texts" in config.configs:
+            raise UsageError("--questions replaces the texts, too; leave out --config texts")
+        if config.options.scorer and not has_library():
+            raise UsageError("--scorer needs the library bert-score; run: pip install 'evenhand[utility]'")
         for model in (models or {}).values():
             if "texts" in config.configs and not model.can >= SCORES_TEXTS:
                 raise UsageError(f"{model.name} can't score texts, so it has no perplexity; use --config questions")
@@ -61,7 +73,7 @@ class UtilityConfiguring(Configuring[NoOptions]):
         return Part({"configs": ("questions",)}, ("all but questions", why))
 
 
-class Utility(Benchmark[NoOptions]):
+class Utility(Benchmark[UtilityOptions]):
     card = Card(
         name="utility",
         title="What a model can still do",
@@ -74,13 +86,14 @@ class Utility(Benchmark[NoOptions]):
         protocols=("generate",),
         sampling=Sampling(temperature=0.0, max_new_tokens=24),
     )
+    Options = UtilityOptions
     Configuring = UtilityConfiguring
     figures = FIGURES
     layout = LAYOUT
     comparing = UtilityComparing()
     publishing = UtilityPublishing()
 
-    def ask(self, row: Row, how: Asking[NoOptions]) -> list[Request]:
+    def ask(self, row: Row, how: Asking[UtilityOptions]) -> list[Request]:
         """A question as it stands; of a text, how likely it is after its first sentence."""
         name = row["id"] + run_name(how.run)
         if row.get("question") is None:
@@ -88,13 +101,21 @@ class Utility(Benchmark[NoOptions]):
         message, seed = Message("user", row["question"]), derive_seed(how.seed, name)
         return [Request((message,), sampling=how.sampling, seed=seed, name=name)]
 
-    def read(self, row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> list[Prediction]:
+    def read(self, row: Row, replies: Sequence[Reply], how: Asking[UtilityOptions]) -> list[Prediction]:
         return [read_row(row, replies, how)]
+
+    def load(self, config: RunConfig[UtilityOptions]) -> Rows:
+        """Load the packaged rows, or the questions of a file."""
+        if config.options.questions is None:
+            return super().load(config)
+        return read_questions(typed_path(config.options.questions))
 
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         return add_figure_columns(predictions)
 
-    def warnings(self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[NoOptions]) -> list[RunWarning]:
+    def warnings(
+        self, predictions: pd.DataFrame, table: FigureTable, config: RunConfig[UtilityOptions]
+    ) -> list[RunWarning]:
         """What could not be computed, and by what BERTScore was."""
         from evenhand.flow.results import RunWarning
 
@@ -109,6 +130,9 @@ class Utility(Benchmark[NoOptions]):
         found += [RunWarning("not_installed", f"No {key}: {why}.") for key, why in NEEDS.items() if key not in table]
         if "bertscore_minilm" in table:
             found.append(RunWarning("bertscore_by", f"BERTScore by MiniLM was computed by {bertscore_by()}."))
+        if "scorer" in predictions:
+            by = predictions["scorer"].iloc[0]
+            found.append(RunWarning("bertscore_by", f"BERTScore by --scorer was computed by {by}."))
         return found
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:

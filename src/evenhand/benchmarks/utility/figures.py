@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.benchmarks.utility.likeness import LIKENESS
+from evenhand.benchmarks.utility.likeness import LIKENESS, bertscore
 from evenhand.figure import Figure, Groups, Sample
 from evenhand.report.layout import Column, Grid
 from evenhand.statistics.estimators import ExpMean, Mean, RowMean, Share, row_values
@@ -14,6 +14,7 @@ from evenhand.statistics.estimators import ExpMean, Mean, RowMean, Share, row_va
 if TYPE_CHECKING:
     import pandas as pd
 
+CHOSEN = "bertscore"  # by the encoder of --scorer
 QUESTIONS, TEXTS = {"kind": "question"}, {"kind": "text"}
 
 
@@ -39,7 +40,11 @@ class Likeness(RowMean):
         import pandas as pd
 
         answered = rows[rows["outcome"].notna()]
-        found = LIKENESS[self.measure](answered["text"].tolist(), [list(each) for each in answered["answers"]])
+        texts, answers = answered["text"].tolist(), [list(each) for each in answered["answers"]]
+        if self.measure == CHOSEN:
+            found = bertscore(texts, answers, str(rows["scorer"].iloc[0])) if "scorer" in rows else None
+        else:
+            found = LIKENESS[self.measure](texts, answers)
         return None if found is None else pd.Series(found, answered.index, dtype=float).reindex(rows.index)
 
 
@@ -56,6 +61,8 @@ FIGURES = (
     _likeness("rouge_l", "ROUGE-L", 0.0, "mean ROUGE-L F1 of replies with the nearest accepted answer"),
     _likeness("bertscore_minilm", "BERTScore by MiniLM", -1.0,
               "mean BERTScore F1, on all-MiniLM-L6-v2's tokens, of replies with the nearest accepted answer"),
+    _likeness(CHOSEN, "BERTScore by --scorer", -1.0,
+              "mean BERTScore F1 of replies with the nearest accepted answer, by the encoder that was chosen"),
     _likeness("similarity", "similarity to the reference", -1.0,
               "mean cosine of all-MiniLM-L6-v2 sentence embeddings of replies and first accepted answers"),
     Figure("perplexity", "perplexity", ExpMean("nats_per_token", weight="tokens"), about="utility", where=TEXTS,
@@ -73,7 +80,8 @@ LAYOUT = (
     Grid(
         "Utility", (),
         (Column("accuracy, %", "accuracy"), Column("ROUGE-L", "rouge_l"),
-         Column("BERTScore by MiniLM", "bertscore_minilm"), Column("similarity", "similarity"),
+         Column("BERTScore by MiniLM", "bertscore_minilm"), Column("BERTScore by --scorer", CHOSEN),
+         Column("similarity", "similarity"),
          Column("perplexity", "perplexity"), Column("refusal rate, %", "refusal_rate"),
          Column("empty, %", "empty_rate"), Column("questions", "accuracy", show="n"),
          Column("texts", "perplexity", show="n")),

@@ -39,6 +39,17 @@ def bertscore_minilm(replies: Sequence[str], answers: Answers) -> list[float] | 
     return found
 
 
+def bertscore(replies: Sequence[str], answers: Answers, scorer: str) -> list[float]:
+    """F1 of BERTScore by the library with an encoder of one's choice, the best over accepted answers."""
+    from evenhand.models.text_similarity import library_f1
+
+    return library_f1(replies, answers, scorer)
+
+
+def has_library() -> bool:
+    return _library() is not None
+
+
 def bertscore_by() -> str:
     """What computes `bertscore_minilm` here, for results and reports."""
     library = _library()

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from evenhand.answers.refusals import refuses
 from evenhand.benchmark import Row
+from evenhand.benchmarks.utility.questions import UtilityOptions
 from evenhand.flow.configuration import Asking
 from evenhand.flow.episode import Prediction, run_name
 from evenhand.models.request import Message, Reply, Request
-from evenhand.options import NoOptions
 
 
 def continuation_request(name: str, text: str) -> Request:
@@ -39,7 +39,7 @@ def read_outcome(reply: Reply, answers: Sequence[str]) -> str | None:
     return "refused" if refuses(reply.text) else "wrong"
 
 
-def read_row(row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> Prediction:
+def read_row(row: Row, replies: Sequence[Reply], how: Asking[UtilityOptions]) -> Prediction:
     """Read the reply to a question or a text.
 
     `outcome` of a question, and `value`, 1 where that isn't correct; `nats` (summed negative log-likelihood), `tokens`
@@ -51,6 +51,8 @@ def read_row(row: Row, replies: Sequence[Reply], how: Asking[NoOptions]) -> Pred
         "question": row.get("question"), "answers": list(row.get("answers") or ()), "text": reply.text,
         "outcome": None, "value": None, "nats": None, "tokens": None, "words": None,
     }  # fmt: skip
+    if how.options.scorer:
+        found["scorer"] = how.options.scorer
     if found["question"] is not None:
         outcome = read_outcome(reply, row["answers"])
         found |= {"outcome": outcome, "value": None if outcome is None else float(outcome != "correct")}
