@@ -110,7 +110,7 @@ def rendered(path, name):
 
 @dataclass
 class MllmStereotypesConfig(datasets.BuilderConfig):
-    """Prompts of one scenario, or pictures; `source` is there to say that the authors published no files."""
+    """Prompts of one scenario, or pictures; `source` is there to say that the authors' pictures are no rows here."""
 
     source: str = "evenhand"
 
@@ -132,8 +132,8 @@ class MllmStereotypes(datasets.GeneratorBasedBuilder):
         super().__init__(*args, **options)
         if self.config.source != "evenhand":
             raise ValueError(
-                f"unknown source {self.config.source!r}: only 'evenhand' is accepted, since the paper's authors "
-                "published no files"
+                f"unknown source {self.config.source!r}: expected 'evenhand'; the authors' protocol is built from "
+                "pictures (evenhand run mllm_stereotypes --source official)"
             )
 
     def _info(self):

@@ -35,7 +35,8 @@ RUNS = [(page.stem, command) for page in PAGES for command in commands(page, "ru
 @pytest.mark.parametrize(("page", "command"), RUNS, ids=[f"{page}-{i}" for i, (page, _) in enumerate(RUNS)])
 def test_each_run_works_on_a_stub(evenhand, monkeypatch, tmp_path, page, command):
     texts = re.search(r"--texts (\S+)", command)
-    if "--source official" in command or (texts and texts[1].startswith("chatgpt")):
+    official = "--source official" in command and "mllm_stereotypes" not in command  # whose pictures are the reader's
+    if official or (texts and texts[1].startswith("chatgpt")):
         if not SOURCES.is_dir():
             pytest.skip("needs a mirror of the official files")
         monkeypatch.setenv("EVENHAND_SOURCES", str(SOURCES))
@@ -84,7 +85,7 @@ def test_each_training_is_accepted(evenhand, monkeypatch, page):
         ("contact-hypothesis", {"3", "4", "5", "6", "7"}),
         ("implicit-bias", {"1", "3", "4", "6", "15", "16", "17", "18"}),
         ("language-agency", {"1", "2", "3", "6", "12", "16", "17", "18", *map(str, range(19, 29))}),
-        ("mllm-stereotypes", {"2", "3", "4", "5", "6", "A3", "A4", "A7", "A8", "A9", "A11"}),
+        ("mllm-stereotypes", {*"123456", *(f"A{number}" for number in range(1, 12))}),
     ],
 )
 def test_each_table_and_figure_with_results_has_a_row(page, wanted):

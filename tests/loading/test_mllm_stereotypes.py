@@ -398,8 +398,8 @@ def test_library_loads_the_packaged_rows(config, built, datasets_cache):
 
 
 def test_no_other_source(datasets_cache):
-    """The authors published no files, so source="official" is an error that says so."""
-    with pytest.raises(UsageError, match="unknown source 'official': only 'evenhand' is accepted"):
+    """The authors' protocol is built from pictures, so prompts of source="official" are an error that says so."""
+    with pytest.raises(UsageError, match="unknown source 'official': expected 'evenhand'"):
         evenhand.load_dataset("mllm_stereotypes", "persona", source="official")
-    with pytest.raises(ValueError, match="the paper's authors published no files"):
+    with pytest.raises(ValueError, match="is built from pictures"):
         dataset_builder_class("mllm_stereotypes")(config_name="persona", source="official")
