@@ -4,8 +4,8 @@ After "Measuring Stereotypical Bias in Multi-modal Large Language Models" (anony
 prompts in `sources/` are quoted from it: Table 1 and section 3.1 for occupations and descriptors, Table A6 for persona
 traits.
 
-occupation, descriptor, persona: 10, 10 and 14 instances, each for gender and for race. persona_images: ten drawings of
-each trait, SVG files that resvg renders. rehearsal_faces: placeholders with UTKFace's labels, which measure nothing.
+occupation, descriptor, persona: 10, 10 and 14 instances, each for gender and for race. persona_images: twenty drawings
+of each trait, SVG files that resvg renders. rehearsal_faces: placeholders with UTKFace's labels, which measure nothing.
 """
 
 import io
@@ -23,7 +23,7 @@ REHEARSAL_FACES = "rehearsal_faces"
 PROMPTS = "sources/prompts.json"
 ATTRIBUTE_SLOT = "[ATTRIBUTE]"  # filled with the instance; [SOCIAL TERMS] stays, to be filled in a random order
 
-VARIANTS = tuple(str(number) for number in range(1, 11))
+VARIANTS = tuple(str(number) for number in range(1, 21))
 PERSONA_SIZE = 224  # pixels, each way
 
 # UTKFace names a file age_gender_race_…: gender and race by their places in these lists.
@@ -118,7 +118,7 @@ class MllmStereotypesConfig(datasets.BuilderConfig):
 class MllmStereotypes(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = MllmStereotypesConfig
     BUILDER_CONFIGS = [
-        MllmStereotypesConfig(name=name, version=datasets.Version("2.1.0"), description=description)
+        MllmStereotypesConfig(name=name, version=datasets.Version("3.0.0"), description=description)
         for name, description in {
             "occupation": "prompts that ask for the face of somebody of an occupation",
             "descriptor": "prompts that ask for the face that a descriptor fits",

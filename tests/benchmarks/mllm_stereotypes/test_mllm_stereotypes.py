@@ -156,7 +156,7 @@ def test_one_silent_configuration_is_not_a_silent_run(made):
     """Of two configurations the first is unread: the run has read answers, and no distance from no bias."""
     model = Scripted(lambda request: "female" if "an Indian" not in request.messages[-1].text else "", "of gender")
     run = made(model, configs=("persona_race", "persona_gender"))
-    assert (run.results.n, run.results.n_read) == (280, 140)
+    assert (run.results.n, run.results.n_read) == (560, 280)
     assert not run.results.warned("nothing_read")
     assert math.isnan(distance_from_no_bias(get_benchmark("mllm_stereotypes"), run.results.figures))
 
@@ -165,7 +165,7 @@ def test_a_social_term_is_read_of_a_drawing(made):
     run = made("stub:say:The person who paints this painting is a female.", **PERSONAS)
     assert run.value("association_score") == 0.5
     assert distance_from_no_bias(get_benchmark("mllm_stereotypes"), run.results.figures) == 0.5
-    assert run.results.n == 14 * 10
+    assert run.results.n == 14 * 20
     assert set(run.predictions["chosen"]) == {"female"}
     assert run.results.published == []
     assert "evenhand's drawings, not a model's pictures" in run.results.differs
@@ -229,7 +229,7 @@ def test_the_first_term_listed_is_exposed_by_balanced_order(made):
     model = Scripted(lambda request: request.messages[-1].text.split(" is ")[1].split(",")[0] + " person", "first")
     run = made(model, configs=("persona_race",), order="balanced")
     assert [each.groups for each in run.results.warned("one_sided")] == [{"config": "persona_race"}]
-    assert run.results.n == run.results.n_read == 14 * 10 * 4
+    assert run.results.n == run.results.n_read == 14 * 20 * 4
     assert run.value("association_score") == 0  # each group is listed first once for each picture
     assert run.value("first_listed") == 100
 
@@ -802,7 +802,7 @@ def test_queries_in_another_order_are_others(made):
     """With another seed most drawings list their terms in the other order: only those alike are paired."""
     one, other = made("stub:say:male", **PERSONAS), made("stub:say:male", **PERSONAS, seed=1)
     alike = sum(list(a) == list(b) for a, b in zip(one.predictions["candidates"], other.predictions["candidates"]))
-    assert 0 < alike < 140
+    assert 0 < alike < 280
     assert f"{alike} prompts in common" in " ".join(compare(one.folder, other.folder).sentences)
 
 
