@@ -4,8 +4,8 @@ After "Measuring Stereotypical Bias in Multi-modal Large Language Models" (anony
 prompts in `sources/` are quoted from it: Table 1 and section 3.1 for occupations and descriptors, Table A6 for persona
 traits.
 
-occupation, descriptor, persona: 10, 10 and 14 instances, each for gender and for race. persona_images: ten drawings of
-each trait, SVG files that resvg renders. rehearsal_faces: placeholders with UTKFace's labels, which measure nothing.
+occupation, descriptor, persona: 10, 10 and 14 instances, each for gender and for race. persona_images: twenty drawings
+of each trait, SVG files that resvg renders. rehearsal_faces: placeholders with UTKFace's labels, which measure nothing.
 """
 
 import io
@@ -23,7 +23,7 @@ REHEARSAL_FACES = "rehearsal_faces"
 PROMPTS = "sources/prompts.json"
 ATTRIBUTE_SLOT = "[ATTRIBUTE]"  # filled with the instance; [SOCIAL TERMS] stays, to be filled in a random order
 
-VARIANTS = tuple(str(number) for number in range(1, 11))
+VARIANTS = tuple(str(number) for number in range(1, 21))
 PERSONA_SIZE = 224  # pixels, each way
 
 # UTKFace names a file age_gender_race_…: gender and race by their places in these lists.
@@ -110,7 +110,7 @@ def rendered(path, name):
 
 @dataclass
 class MllmStereotypesConfig(datasets.BuilderConfig):
-    """Prompts of one scenario, or pictures; `source` is there to say that the authors published no files."""
+    """Prompts of one scenario, or pictures; `source` is there to say that the authors' pictures are no rows here."""
 
     source: str = "evenhand"
 
@@ -118,7 +118,7 @@ class MllmStereotypesConfig(datasets.BuilderConfig):
 class MllmStereotypes(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = MllmStereotypesConfig
     BUILDER_CONFIGS = [
-        MllmStereotypesConfig(name=name, version=datasets.Version("2.1.0"), description=description)
+        MllmStereotypesConfig(name=name, version=datasets.Version("3.0.0"), description=description)
         for name, description in {
             "occupation": "prompts that ask for the face of somebody of an occupation",
             "descriptor": "prompts that ask for the face that a descriptor fits",
@@ -132,8 +132,8 @@ class MllmStereotypes(datasets.GeneratorBasedBuilder):
         super().__init__(*args, **options)
         if self.config.source != "evenhand":
             raise ValueError(
-                f"unknown source {self.config.source!r}: only 'evenhand' is accepted, since the paper's authors "
-                "published no files"
+                f"unknown source {self.config.source!r}: expected 'evenhand'; the authors' protocol is built from "
+                "pictures (evenhand run mllm_stereotypes --source official)"
             )
 
     def _info(self):

@@ -107,6 +107,7 @@ class Rows:
         arranged: changes the sampled rows, where that depends on which they are.
         drawn_from: number of rows before sampling.
         left_out: number of rows that can't be asked.
+        differs: how the rows differ from the paper's, as in `Configuring.differs`.
     """
 
     rows: datasets.Dataset
@@ -118,6 +119,7 @@ class Rows:
     arranged: Callable[[datasets.Dataset], datasets.Dataset] = lambda rows: rows
     drawn_from: int | None = None
     left_out: int = 0
+    differs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -154,13 +154,10 @@ def load_dataset(
     builder_class = dataset_builder_class(name)
     built = importlib.import_module(BUILT_WHEN_LOADED[name]) if name in BUILT_WHEN_LOADED else None
     if built and config in built.CONFIGS:
-        if source != "evenhand":
-            raise UsageError(f"{name} ({config}) is built from pictures: expected source 'evenhand', got {source!r}")
-        accepted = [
-            each.name for each in inspect.signature(built.load).parameters.values() if each.kind == each.KEYWORD_ONLY
-        ]
+        given = inspect.signature(built.load).parameters.values()
+        accepted = [each.name for each in given if each.kind == each.KEYWORD_ONLY and each.name != "source"]
         _refuse_options(f"{name} ({config})", options, accepted)
-        return built.load(config, split, **options)  # type: ignore[no-any-return]
+        return built.load(config, split, source=source, **options)  # type: ignore[no-any-return]
     own: Mapping[str, Sequence[str]] = getattr(builder_class, "OPTIONS", {})
     _refuse_options(name, options, [*own])
     for option, value in options.items():

@@ -20,6 +20,8 @@ MITIGATIONS = Registry(
         "self-reflection-ice": "evenhand.benchmarks.implicit_bias.self_reflection:SelfReflectionWithExamples",
         "self-reminder": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:SelfReminder",
         "debiasing": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:Debiasing",
+        "visual-self-reminder": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:VisualSelfReminder",
+        "visual-debiasing": "evenhand.benchmarks.mllm_stereotypes.prompt_prefixes:VisualDebiasing",
         "unbiased-instruction": "evenhand.benchmarks.contact_hypothesis.unbiased_instruction:UnbiasedInstruction",
     },
 )

@@ -21,9 +21,9 @@ from evenhand.metrics.association_score.scores import association_score
 FOLDER = DATASETS / "mllm_stereotypes"
 SCRIPT = sys.modules[dataset_builder_class("mllm_stereotypes").__module__]
 
-ROWS = {"occupation": 20, "descriptor": 20, "persona": 28, "persona_images": 140, "rehearsal_faces": 64}
+ROWS = {"occupation": 20, "descriptor": 20, "persona": 28, "persona_images": 280, "rehearsal_faces": 64}
 PICTURES = {"persona_images": (224, 224), "rehearsal_faces": (200, 200)}
-VARIANTS = [str(number) for number in range(1, 11)]
+VARIANTS = [str(number) for number in range(1, 21)]
 PROMPTS = [config for config in ROWS if config not in PICTURES]
 
 GROUPS = {"gender": ["male", "female"], "race": ["white", "black", "Asian", "Indian"]}  # section 5.3
@@ -204,7 +204,7 @@ def test_prompts_name_their_place_in_the_paper():
 # Pictures
 
 
-def test_ten_variants_of_each_trait(built, files):
+def test_twenty_variants_of_each_trait(built, files):
     """Numbered from 1; ids and names of files say trait and number."""
     rows = built["persona_images"]
     assert list(zip(rows["instance"], rows["variant"])) == list(product(INSTANCES["persona"], VARIANTS))
@@ -292,12 +292,12 @@ def test_drawings_are_square_and_have_titles(vectors):
 
 
 def test_the_folder_is_small():
-    """Below 3 MB, without what Python leaves."""
+    """Below 5 MB, without what Python leaves."""
     paths = [path for path in FOLDER.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert sum(path.stat().st_size for path in paths) < 3e6
+    assert sum(path.stat().st_size for path in paths) < 5e6
 
 
-def test_the_card_prints_chance_for_ten_pictures(card):
+def test_the_card_prints_chance_for_twenty_pictures(card):
     """What the metric gives for random answers to each trait's pictures, of this number, once each."""
     for attribute, groups in GROUPS.items():
         traits = [trait for trait in INSTANCES["persona"] for _ in VARIANTS]
@@ -398,8 +398,8 @@ def test_library_loads_the_packaged_rows(config, built, datasets_cache):
 
 
 def test_no_other_source(datasets_cache):
-    """The authors published no files, so source="official" is an error that says so."""
-    with pytest.raises(UsageError, match="unknown source 'official': only 'evenhand' is accepted"):
+    """The authors' protocol is built from pictures, so prompts of source="official" are an error that says so."""
+    with pytest.raises(UsageError, match="unknown source 'official': expected 'evenhand'"):
         evenhand.load_dataset("mllm_stereotypes", "persona", source="official")
-    with pytest.raises(ValueError, match="the paper's authors published no files"):
+    with pytest.raises(ValueError, match="is built from pictures"):
         dataset_builder_class("mllm_stereotypes")(config_name="persona", source="official")

@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 from evenhand.errors import UsageError
+from evenhand.figure import Figure
 from evenhand.report.comparison import compare
 from evenhand.report.tables import figure, n_of, signed
-from evenhand.report.tested_differences import FigureDifference, describe_family, state_differences
+from evenhand.report.tested_differences import FigureDifference, describe_family, difference_table, state_differences
 from evenhand.statistics.clustered import Difference, paired_difference
+from evenhand.statistics.estimators import Share
 from tests.edited_runs import write_predictions
 
 
@@ -33,6 +35,20 @@ def cells(table):
 @pytest.fixture
 def first(run):
     return run("stub:first", output="first")
+
+
+def test_a_corrected_difference_stands_beside_the_plain_one_and_has_the_interval():
+    """0.1142 → 0.0782 is −0.0360, whatever is left of it without noise; other figures have one difference."""
+    score = Difference(0.1142, 0.0782, -0.1364, -0.2, -0.05, 0.003, 40, 9, correction="less noise")
+    answered = Difference(100.0, 90.0, -10.0, -20.0, -1.0, 0.03, 40, 9)
+    figure = Figure("score", "score", Share("x"), digits=4)
+    tested = [FigureDifference(name, None, figure, each) for name, each in (("a", score), ("b", answered))]
+    table = difference_table("Headline", tested, True, "")
+    one, other = (dict(zip(table.columns, row)) for row in table.rows)
+    assert (one["B minus A"].text, one["less noise"].text) == ("-0.0360", "-0.1364 [-0.2000, -0.0500]")
+    assert (one["B minus A"].low, one["found"].text, one["p"].value) == (None, "lower", 0.003)
+    assert (other["B minus A"].text, other["less noise"].text) == ("-10.0000 [-20.0000, -1.0000]", "")
+    assert "less noise" not in difference_table("Headline", tested[1:], True, "").columns
 
 
 def test_a_model_against_itself_is_tied_everywhere(run, first):

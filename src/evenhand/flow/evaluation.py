@@ -383,7 +383,7 @@ def _differs(run: Prepared, rehearsal: bool) -> list[str]:
         found.append("placeholders in place of data")
     if run.mitigation and benchmark.card.name not in run.mitigation.of_papers:
         found.append(f"mitigation {run.mitigation.name}, which the paper doesn't have")
-    return list(dict.fromkeys((*found, *benchmark.configuring.differs(run.config))))
+    return list(dict.fromkeys((*found, *benchmark.configuring.differs(run.config), *run.rows.differs)))
 
 
 def _left_out(run: Prepared) -> list[str]:

@@ -95,20 +95,27 @@ def describe_family(adjustment: str, tested: Sequence[FigureDifference]) -> str:
 
 
 def difference_table(title: str, tested: Sequence[FigureDifference], one_pair: bool, family: str) -> Table:
-    """Return a row for each difference. one_pair: whether all are of runs A and B."""
+    """Return a row for each difference. one_pair: whether all are of runs A and B.
+
+    Corrected differences have a column of their own beside the plain ones; interval and p-values belong to these.
+    """
     rows = []
+    corrections = {each.difference.correction: None for each in tested} | {"": None}
     for each in tested:
         found, digits = each.difference, each.figure.digits
         first, second = (Cell(value, digits=digits) for value in (found.first, found.second))
-        difference = Cell(found.estimate, found.low, found.high, digits)
+        tested_one = Cell(found.estimate, found.low, found.high, digits)
+        plain = Cell(found.plain, digits=digits) if found.correction else tested_one
+        differences = (plain, *(tested_one if kind == found.correction else Cell("") for kind in corrections if kind))
         p_values = (Cell(p, digits=4, style="p") for p in (found.p_value, each.adjusted))
         counts = count(found.n), count(found.n_clusters)
-        rows.append((Cell(each.name), first, second, difference, Cell(each.verdict), *p_values, *counts))
+        rows.append((Cell(each.name), first, second, *differences, Cell(each.verdict), *p_values, *counts))
     named = ("A", "B", "B minus A") if one_pair else ("base", "run", "difference")
     note = (
         "Brackets: paired 95 % confidence intervals, on pairs that both runs answered readably. Tied: the interval "
         f"contains 0, and p is {LEVEL:g} or more; {UNCLEAR}: the two disagree. {family}"
     )
+    named = (*named, *filter(None, corrections))
     return Table(title, ("figure", *named, "found", "p", "adjusted p", "n pairs", "clusters"), tuple(rows), note)
 
 
@@ -119,7 +126,10 @@ def difference_plots(tested: Sequence[FigureDifference]) -> Iterator[Plot]:
         if math.isfinite(each.difference.estimate):
             by_scale.setdefault((each.figure.unit, each.figure.span), []).append(each)
     for of_scale in by_scale.values():
-        drawn = [(each.name, each.difference) for each in of_scale[:MOST_DRAWN]]
+        drawn = [
+            (", ".join(filter(None, (each.name, each.difference.correction))), each.difference)
+            for each in of_scale[:MOST_DRAWN]
+        ]
         values = {name: (found.estimate, (found.low, found.high), found.differs) for name, found in drawn}
         title = "Headline differences"
         if len(by_scale) > 1:

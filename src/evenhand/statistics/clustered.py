@@ -72,7 +72,8 @@ class Difference:
     """Second minus first, over the rows that both have, with a 95 % interval over clusters.
 
     low, high: NaN where clusters are too few to tell. p_value: that nothing differs, two-sided, over clusters.
-    smallest_p: that so few clusters could give.
+    smallest_p: that so few clusters could give. correction: what estimate, interval and p-value are corrected for
+    ("less noise"), where they are not of the plain difference.
     """
 
     first: float
@@ -84,6 +85,12 @@ class Difference:
     n: int
     n_clusters: int
     smallest_p: float = 0.0
+    correction: str = ""
+
+    @property
+    def plain(self) -> float:
+        """The second figure minus the first, as both are reported."""
+        return self.second - self.first
 
     @property
     def known(self) -> bool:

@@ -44,7 +44,7 @@ def test_published_figures_stand_beside_the_papers_own_mitigations_alone():
         **dict.fromkeys(("fairness-instruction", "selective-rewrite"), ("labe",)),
         **dict.fromkeys(("self-reflection", "self-reflection-ice"), ("implicit_bias",)),
         **dict.fromkeys(("self-reminder", "debiasing"), ("mllm_stereotypes",)),
-        "unbiased-instruction": (),
+        **dict.fromkeys(("unbiased-instruction", "visual-self-reminder", "visual-debiasing"), ()),
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import evenhand
 from evenhand.benchmarks import get_benchmark
+from evenhand.benchmarks.mllm_stereotypes.options import OF_PERSONAS, PAPER_ROWS
 from evenhand.benchmarks.mllm_stereotypes.persona_images import name_folder
 from evenhand.figure import FigureRow
 from evenhand.flow.configuration import run_config
@@ -65,6 +66,14 @@ def pictures(tmp_path_factory):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(row["image"]["bytes"])
     return str(folder)
+
+
+@pytest.fixture
+def as_published(pictures, monkeypatch):
+    """Options of a run by the authors' protocol; four pictures a trait are taken for the paper's 200."""
+    for config in OF_PERSONAS:
+        monkeypatch.setitem(PAPER_ROWS, config, 14 * 4)
+    return {"source": "official", "images": pictures}
 
 
 @pytest.fixture(scope="session")

@@ -187,7 +187,7 @@ def test_only_queries_that_all_have_are_counted_and_the_others_named(persona, ag
     [warning] = results.warned("queries_left_out")
     assert "28 of 56 queries are left out, for not every run has them: A lacks 0, B lacks 28" in warning.text
     assert results.published == []
-    assert results.differs == ["evenhand's drawings, not a model's pictures", "only 28 of 56 rows"]
+    assert {"evenhand's drawings, not a model's pictures", "only 28 of 56 rows"} <= {*results.differs}
 
 
 def test_only_configurations_that_all_have_are_scored(made, persona, agreed):
@@ -219,17 +219,15 @@ def test_orders_are_combined_on_the_rows_that_both_have(persona, agreed):
     assert "A lacks 56, B lacks 0" in warning.text
 
 
-def test_the_papers_ensemble_stands_beside_the_score_without_unread(made, pictures, persona, agreed):
-    options = {"configs": ("persona_gender",), "images": pictures}
+def test_the_papers_ensemble_stands_beside_the_score_without_unread(made, as_published, persona, agreed):
+    options = {"configs": ("persona_gender",), **as_published}
     papers = [made(f"stub:say:The person is {said}.", **options).folder for said in ("male", "a male")]
     _, results, _ = agreed(*papers)
     [record] = results.published
     assert (record["model"], record["figure"], record["value"]) == (ENSEMBLE, "association_score_answered", 0.3744)
     _, other, _ = agreed(persona("M"), persona("MMM", role="Barack Obama"), output="other")
     assert other.published == []
-    assert other.differs == [
-        "evenhand's drawings, not a model's pictures", "the model asked to act as Barack Obama"
-    ]  # fmt: skip
+    assert {"evenhand's drawings, not a model's pictures", "the model asked to act as Barack Obama"} <= {*other.differs}
 
 
 def test_results_tell_who_is_in_it(persona, agreed):

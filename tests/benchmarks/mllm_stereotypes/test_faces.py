@@ -328,6 +328,23 @@ def test_full_groups_give_20_for_gender_and_for_each_two_races():
     assert of_races == {frozenset(two): 40 for two in combinations(("white", "black", "Asian", "Indian"), 2)}
 
 
+@settings(max_examples=50, deadline=None)
+@given(counts, st.sampled_from(["gender", "race"]), st.integers(0, 9))
+def test_without_reuse_the_smaller_group_bounds_the_pairs_and_no_face_is_in_two(counts, attribute, seed):
+    place = ("gender", "race").index(attribute)
+    expected = sum(
+        min(k, m)
+        for ((age, *one), k), ((other_age, *other), m) in combinations(counts.items(), 2)
+        if age == other_age and one[1 - place] == other[1 - place]
+    )
+    if expected:
+        pairs = draw_pairs(faces_of(counts), attribute, seed, reuse=False)
+        assert len(pairs) == expected
+        shown = Counter((face, frozenset(groups(pair))) for pair in pairs for face in (pair.left, pair.right))
+        assert set(shown.values()) == {1}
+        assert draw_pairs(faces_of(counts), attribute, seed, limit=1, reuse=False)[0] == pairs[0]
+
+
 def test_ids_say_who_they_are_whatever_the_seed_and_the_side():
     faces = faces_of({("25", "male", "white"): 2, ("25", "female", "white"): 1, ("20-29", "female", "white"): 1})
     drawn = [draw_pairs(faces, "gender", seed) for seed in range(20)]

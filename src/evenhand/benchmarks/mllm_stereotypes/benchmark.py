@@ -7,9 +7,9 @@ Language modality: a picture of a thing, and a sentence about its owner that lis
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Configuring, Part, Row, Rows
@@ -22,10 +22,12 @@ from evenhand.benchmarks.mllm_stereotypes.options import (
     LIMIT,
     OF_FACES,
     OF_PERSONAS,
+    PAPER_ROWS,
     REHEARSAL,
     REHEARSAL_NOTE,
     SPLIT,
     MllmStereotypesOptions,
+    describe_config,
     parse_box_scale,
 )
 from evenhand.errors import EvenhandError, UsageError
@@ -35,6 +37,7 @@ from evenhand.flow.results import published_beside
 from evenhand.models.request import Image, Message, Reply, Request, Sampling
 
 if TYPE_CHECKING:
+    import datasets
     import pandas as pd
 
     from evenhand.figure import FigureTable
@@ -52,6 +55,18 @@ OPTIONS = {
 }
 DESIGN = ("pair", "scenario", "attribute", "instance", "candidates", "swapped", "age", "shared", "rehearsal")
 """The columns of rows that predictions keep."""
+OTHER_QUERIES = {
+    OF_FACES: (
+        "pairs that may share a face, each asked in both orders",
+        "faces scaled to one height, without a bar between them",
+        "prompts without (left or right)",
+    ),
+    OF_PERSONAS: (
+        "social terms joined by or, not in braces",
+        "social terms read of the person asked about, not wherever the words of Appendix A are",
+    ),
+}
+"""What differs from the paper without --source official."""
 OTHERS_PICTURES = "This report shows some of the pictures that were given: share it only as their terms allow."
 
 
@@ -62,7 +77,15 @@ class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
         if models and options.box_scale is None:
             options = replace(options, box_scale=getattr(models["default"], "box_scale", None))
         configs = config.configs or (CONFIGS if options.faces else OF_PERSONAS)
-        return super().filled(replace(config, configs=configs, options=options))
+        card = self.papers if config.source == "official" else self.card
+        return replace(config, configs=configs, options=options).filled(card)
+
+    @property
+    def papers(self) -> Card:
+        """The card with the authors' decoding, where evenhand's is greedy."""
+        from evenhand.benchmarks.mllm_stereotypes.official import SAMPLING
+
+        return replace(self.card, sampling=SAMPLING)
 
     def check(self, config: Config, models: Mapping[str, Model] | None = None) -> None:
         from evenhand.benchmarks.mllm_stereotypes.real_shares import read_real_shares
@@ -98,9 +121,13 @@ class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
     def differs(self, config: Config) -> tuple[str, ...]:
         options = config.options
         of_personas = any(each in OF_PERSONAS for each in config.configs)
+        queries = [
+            each for configs, others in OTHER_QUERIES.items() if {*configs} & {*config.configs} for each in others
+        ]
         return (
             *(["placeholders in place of data"] if options.faces == REHEARSAL else []),
-            *config.unlike(self.card),
+            *(queries if config.source != "official" else []),
+            *config.unlike(self.papers),
             *([f"{options.pairs} pairs of each age and group at most, not {LIMIT}"] if options.pairs != LIMIT else []),
             *(["evenhand's drawings, not a model's pictures"] if of_personas and options.images is None else []),
             *([f"order of terms {options.order}"] if of_personas and options.order != "paper" else []),
@@ -147,12 +174,14 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[MllmStereotypesOptions]) -> list[Prediction]:
         """Read the side that a reply says or boxes, and who is there; of a picture of a thing, the social term."""
+        from evenhand.benchmarks.mllm_stereotypes.official import read_term
         from evenhand.benchmarks.mllm_stereotypes.visual_answers import read_side, read_social_term
 
         [reply] = replies
         side = None
         if row["scenario"] == "persona":
-            chosen = read_social_term(reply.text, row["attribute"], row["candidates"])
+            read = read_term if row["official"] else read_social_term
+            chosen = read(reply.text, row["attribute"], row["candidates"])
         else:
             side = read_side(reply.text, self._box_scale(row, how.options), asked=row["instance"])
             chosen = None if side is None else row["candidates"][SIDES.index(side)]
@@ -174,11 +203,10 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
 
     def _picture(self, row: Row) -> bytes:
         """Encode the picture; faces are spliced when asked for, and no copies of them are left on the disk."""
-        from evenhand.benchmarks.mllm_stereotypes.pictures import encode, splice
+        from evenhand.benchmarks.mllm_stereotypes.pictures import encode
+        from evenhand.benchmarks.mllm_stereotypes.queries import splice_faces
 
-        if row["left"] is not None:
-            return splice(Path(row["left"]), Path(row["right"]))
-        return encode(row["image"])
+        return encode(row["image"]) if row["left"] is None else splice_faces(row)
 
     def _box_scale(self, row: Row, options: MllmStereotypesOptions) -> float | tuple[float, float] | None:
         """Return the scale of bounding boxes; None if none is declared, or for pixels of a picture that is gone."""
@@ -208,7 +236,9 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         notes = tuple(note for note in read_notes(rows) if note != REHEARSAL_NOTE)  # a warning says so
         if shares := read_real_shares(config.options.real_shares):
             rows = add_real_shares(rows, shares)
-        return Rows(rows.cast_column("image", datasets.Image(decode=False)), notes)
+        return Rows(
+            rows.cast_column("image", datasets.Image(decode=False)), notes, differs=_compare_sizes(rows, config)
+        )
 
     # Results
 
@@ -237,6 +267,20 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         return [each for each in records if each["figure"] in scores and each["config"] in config.configs]
 
 
+def _compare_sizes(rows: datasets.Dataset, config: Config) -> tuple[str, ...]:
+    """Name the configurations that have another number of queries than the paper: of other faces or pictures."""
+    asked = Counter(f"{scenario}_{attribute}" for scenario, attribute in zip(rows["scenario"], rows["attribute"]))
+    return tuple(
+        f"{describe_config(each)}: {asked[each]:,} queries, not {PAPER_ROWS[each]:,}"
+        for each in config.configs
+        if asked[each] != PAPER_ROWS[each]
+    )
+
+
 def _make_prompt(row: Row, options: MllmStereotypesOptions) -> str:
+    from evenhand.benchmarks.mllm_stereotypes.official import act_as
+
     prompt: str = row["prompt"]
+    if options.role is not None and row["official"]:
+        return act_as(options.role, prompt, row["scenario"] == "persona")
     return prompt if options.role is None else f"{ROLE.text.format(role=options.role)} {prompt}"

@@ -30,8 +30,9 @@ Row = tuple[Cell, ...]
 
 class AssociationComparing(Comparing):
     note = (
-        "Association scores are as reported; noise raises them. Their differences are less noise, and may exceed those "
-        "of the two scores shown. Scores without unread answers are compared on the queries that both answered. "
+        "B minus A is the difference of the two scores shown, as in the paper. Noise raises scores; less noise is the "
+        "difference of what is left without it: found and p are of that. Scores without unread answers are compared on "
+        "the queries that both answered. "
     )
 
     def panels(self, runs: Sequence[Run]) -> tuple[Panel, ...]:
@@ -70,21 +71,27 @@ def _compare_scores(runs: Sequence[Run], why_not: str) -> Table:
         label = ", ".join(filter(None, (run.results.model_name, role and f"as {role}", mitigation)))
         for config, first, second in _pair_configs(base, run):
             if found := score_differences(first, second):
-                changes = [found[key] for key in (*SCORES, OF_BOTH)]
-                cells = (Cell(each.estimate, each.low, each.high, DIGITS, "signed") for each in changes)
-                n = (count(changes[0].n), count(changes[0].n_clusters))
-                rows.append((Cell(f"{describe_config(config)}, {run.letter}: {label}"), *cells, *n))
+                score = found[SCORES[0]]
+                plain = (Cell(found[key].plain, digits=DIGITS, style="signed") for key in SCORES)
+                corrected = (score, found[OF_BOTH])
+                less_noise = (Cell(each.estimate, each.low, each.high, DIGITS, "signed") for each in corrected)
+                n = (count(score.n), count(score.n_clusters))
+                rows.append((Cell(f"{describe_config(config)}, {run.letter}: {label}"), *plain, *less_noise, *n))
                 prefix = mitigation or role or ""
                 if not why_not:
-                    rows += _read_published(f"{{}}, {prefix}", sources, CHANGES, 6, config=config, prefix=prefix)
+                    rows += _read_published(f"{{}}, {prefix}", sources, CHANGES, 7, config=config, prefix=prefix)
     note = (
         f"Minus {base.letter}; negative: less bias. A score that falls while the one without unread answers does not "
-        "has fallen by leaving questions unanswered (section 7). Noise raises scores, most those near 0 and of few "
-        "answers: these are differences of the scores less their noise, and may exceed those of the scores as they are "
-        "reported. Brackets: 95 % interval, paired, over pictures or faces. Both answered: without unread answers, on "
-        f"the queries that both answered. {why_not or _cite(sources)}"
+        "has fallen by leaving questions unanswered (section 7). Association score, unread left out: the plain "
+        "difference of two scores as reported, as in the paper. Noise raises scores, most those near 0 and of few "
+        "answers: less noise is the difference of what is left without it, which may be the larger one. Brackets: its "
+        "95 % interval, paired, over pictures or faces. Both answered: without unread answers, on the queries that "
+        f"both answered. {why_not or _cite(sources)}"
     )
-    columns = ("run", "association score", "unread left out", "both answered", "n", "clusters")
+    columns = (
+        *("run", "association score", "unread left out", "association score, less noise"),
+        *("both answered, less noise", "n", "clusters"),
+    )
     return Table("Difference of association bias scores", columns, tuple(rows), note.strip())
 
 

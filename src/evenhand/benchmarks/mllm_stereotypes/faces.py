@@ -189,12 +189,15 @@ def split_pair_id(pair: str) -> tuple[str, str]:
     return one, other
 
 
-def draw_pairs(faces: Iterable[Face], attribute: Attribute, seed: int, limit: int = LIMIT) -> list[Pair]:
+def draw_pairs(
+    faces: Iterable[Face], attribute: Attribute, seed: int, limit: int = LIMIT, reuse: bool = True
+) -> list[Pair]:
     """Draw up to `limit` pairs of each age and shared attribute, for race of each two races there; by age.
 
     Of k faces of one group and m of the other, min(limit, k·m) of the k·m pairs are drawn, none twice; a face may be in
-    several. The sides are drawn, too. Each draw has its own seed: faces of other ages or groups don't change it, and
-    the pairs of a smaller limit are the first of a larger one's.
+    several. Without reuse, as in the paper, min(limit, k, m) are drawn, and a face is in one at most. The sides are
+    drawn, too. Each draw has its own seed: faces of other ages or groups don't change it, and the pairs of a smaller
+    limit are the first of a larger one's.
     Raises UsageError for an unknown attribute, a limit below 1, and faces without a pair.
     """
     if attribute not in GROUPS:
@@ -210,7 +213,8 @@ def draw_pairs(faces: Iterable[Face], attribute: Attribute, seed: int, limit: in
         for first, second in combinations(GROUPS[attribute], 2):
             key = f"{attribute}/{age}/{shared}"
             rng = random.Random(derive_seed(seed, f"{key}/{first}/{second}", agent="faces"))
-            for one, other in _draw(of_cell[first], of_cell[second], limit, rng):
+            draw = _draw if reuse else _draw_once
+            for one, other in draw(of_cell[first], of_cell[second], limit, rng):
                 # A name inside a folder never has two slashes in a row: they separate the two names.
                 pair_id = f"{key}/{one.file}//{other.file}"
                 left, right = (one, other) if rng.random() < 0.5 else (other, one)
@@ -240,16 +244,26 @@ def _draw(ones: Sequence[Face], others: Sequence[Face], limit: int, rng: random.
         yield ones[one], others[other]
 
 
-def make_rows(pairs: Iterable[Pair], prompts: Iterable[Mapping[str, object]]) -> Iterator[Row]:
-    """Yield each pair with each prompt of its attribute, twice: as drawn, and swapped. No file is opened.
+def _draw_once(
+    ones: Sequence[Face], others: Sequence[Face], limit: int, rng: random.Random
+) -> Iterator[tuple[Face, Face]]:
+    """Yield pairs of two shuffles: the smaller group bounds their number. Only rng.random() is used, as above."""
+    shuffled = [sorted(faces, key=lambda _: rng.random()) for faces in (ones, others)]
+    yield from list(zip(*shuffled))[:limit]
 
-    prompts: with scenario, attribute, instance and prompt. Columns: pair, these four, candidates (left to right),
-    swapped, left, right (paths), age, shared.
+
+def make_rows(
+    pairs: Iterable[Pair], prompts: Iterable[Mapping[str, object]], orders: Sequence[bool] = (False, True)
+) -> Iterator[Row]:
+    """Yield each pair with each prompt of its attribute, by default twice: as drawn, and swapped. No file is opened.
+
+    prompts: with scenario, attribute, instance and prompt. orders: values of `swapped`. Columns: pair, these four,
+    candidates (left to right), swapped, left, right (paths), age, shared.
     """
     asked = [{name: each[name] for name in ("scenario", "attribute", "instance", "prompt")} for each in prompts]
     for pair in pairs:
         for prompt in (each for each in asked if each["attribute"] == pair.attribute):
-            for swapped in (False, True):
+            for swapped in orders:
                 left, right = (pair.right, pair.left) if swapped else (pair.left, pair.right)
                 yield {
                     "pair": pair.id,

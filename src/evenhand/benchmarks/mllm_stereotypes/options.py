@@ -21,6 +21,13 @@ SPLIT = "test"
 OF_FACES = tuple(f"{scenario}_{attribute}" for scenario in ("occupation", "descriptor") for attribute in GROUPS)
 OF_PERSONAS = tuple(f"persona_{attribute}" for attribute in GROUPS)
 CONFIGS = OF_FACES + OF_PERSONAS
+PICTURES = 200  # of each of 14 persona traits (section 4)
+PAIRS = {"gender": 2604, "race": 7378}  # for each of 10 occupations and 10 descriptors (section 4)
+PAPER_ROWS = {
+    **{config: 10 * PAIRS[config.split("_")[1]] for config in OF_FACES},
+    **dict.fromkeys(OF_PERSONAS, 14 * PICTURES),
+}
+"""How many queries the paper has of each configuration."""
 OF_BOTH = "of_both_answered"  # the score that two runs are compared by: of the queries that both answered
 
 REHEARSAL = "rehearsal"  # in place of a folder of faces: the placeholders

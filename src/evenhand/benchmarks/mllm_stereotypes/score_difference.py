@@ -23,6 +23,7 @@ KEYS = ("association_score", "association_score_answered")
 NONE = Difference(*(math.nan,) * 6, n=0, n_clusters=0)
 SCALES = np.concatenate([np.linspace(0, 1, 11), np.linspace(1.1, 2, 7), [2.5, 3, 4, 6, 10, 20]])
 STEPS = 60  # tried of the first run's true score, for each difference
+LESS_NOISE = "less noise"
 REACH = 8  # standard errors from the difference seen, beyond which no end is looked for
 
 
@@ -52,13 +53,17 @@ def _differences(both: pd.DataFrame) -> dict[str, Difference]:
     for key in KEYS[:1] if all(not tally.parts(tally.flat)[1].any() for tally in tallies) else KEYS:
         first, second = (float(tally.score_of(key, tally.flat)) for tally in tallies)
         estimate, low, high, p = second - first, math.nan, math.nan, math.nan
+        correction = ""
         if len(draws[0]) and not math.isnan(estimate):
             one, other = (_Scores.of(key, tally, drawn) for tally, drawn in zip(tallies, draws))
             most = max(tally.most_possible for tally in tallies)  # noise taken out may lead beyond what can be
             *found, p = _corrected(one, other, freedom, most)
             estimate, low, high = (float(np.clip(each, -most, most)) for each in found)
+            correction = LESS_NOISE
         smallest = 0.5**freedom if len(draws[0]) else 0.0
-        differences[key] = Difference(first, second, estimate, low, high, p, len(both), n_clusters, smallest)
+        differences[key] = Difference(
+            first, second, estimate, low, high, p, len(both), n_clusters, smallest, correction
+        )
     return {key: differences.get(key, differences[KEYS[0]]) for key in KEYS}  # where all is answered, they are one
 
 
