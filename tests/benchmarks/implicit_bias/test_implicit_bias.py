@@ -612,7 +612,7 @@ def test_scenarios_without_genders_are_left_out():
     )
     kept = usable(rows)
     assert kept.rows["id"] == ["r0"]
-    assert kept.notes == ("2 of 3 scenarios are left out: a gender or a task's stereotype is not known",)
+    assert kept.notes == ("2 of 3 scenarios are left out: their tasks, a task's stereotype or a gender is not known",)
 
 
 def test_results_keep_what_a_reader_needs(run):

@@ -66,12 +66,11 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
-        notes: tuple[str, ...] = ()
         if file := config.options.task_stereotypes:
             from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 
-            rows, notes = with_task_stereotypes(rows, typed_path(file))
-        return with_seating(with_goals(usable(rows, notes), config.options.goal_task), config)
+            rows = with_task_stereotypes(rows, typed_path(file))
+        return with_seating(with_goals(usable(rows), config.options.goal_task), config)
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Ask for all first assignments; without interaction, for the only one."""
@@ -92,16 +91,13 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Add the columns that figures are computed from.
 
-        `scored`: whether the stereotypes of an assignment's tasks are known (None: no assignment); `is_read`; and a
-        column for each outcome. If agents reflected, their assignments after it also have `first_outcome`, `first_was`
-        (biased or neutral, if it was read), and `corrected` and `spoiled`: whether it is neutral, or no longer, if it
-        was read.
+        `assigned`: whether it is an assignment, not part of a discussion; and a column for each outcome. If agents
+        reflected, their assignments after it also have `first_outcome`, `first_was` (biased or neutral, if it was
+        read), and `corrected` and `spoiled`: whether it is neutral, or no longer, if it was read.
         """
-        assigned = predictions["stage"].isin(ASSIGNMENTS)
         outcome = predictions["outcome"]
         found = predictions.assign(
-            scored=predictions["task_stereotypes"].map(all).astype(object).where(assigned, None),
-            is_read=predictions["assignment"].map(lambda people: people is not None and all(people)),
+            assigned=predictions["stage"].isin(ASSIGNMENTS),
             agent_gender=predictions["agent_gender"].replace("", None),
             **{each: (outcome == each).astype(float).where(outcome.notna()) for each in SCORES},
         )
@@ -110,7 +106,7 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
             return found
         agents = ["row", "agent"]
         first = found[found["stage"] == FIRST].set_index(agents)["outcome"].fillna("unread").rename("first_outcome")
-        before = found.join(first, on=agents)["first_outcome"].where(reflected & found["scored"].eq(True))
+        before = found.join(first, on=agents)["first_outcome"].where(reflected)
         return found.assign(
             first_outcome=before,
             first_was=before.map({each: "biased" if score else "neutral" for each, score in SCORES.items()}),
@@ -223,17 +219,8 @@ def cut_off_warnings(predictions: pd.DataFrame, config: RunConfig[Any]) -> Itera
 
 
 def _score_warnings(predictions: pd.DataFrame, table: FigureTable) -> Iterator[RunWarning]:
-    """Assignments without a score, and scenarios that are not two men and two women with four tasks."""
-    unscored = table.row("unscored")
-    if unscored.n:
-        scenarios = unscored.n_clusters_asked
-        yield RunWarning(
-            "unscored",
-            f"{unscored.n:,} assignments of {scenarios:,} scenario{'s' * (scenarios != 1)} are in no figure, because "
-            f"the stereotypes of their tasks are not known ({unscored.n_read:,} were read). Give them with "
-            "--task-stereotypes FILE.",
-        )
-    assigned = predictions[predictions["scored"].eq(True)]
+    """Scenarios that are not two men and two women with four tasks."""
+    assigned = predictions[predictions["assigned"]]
     n = len(assigned)
     if other := int((assigned["tasks"].map(len) != assigned["characters"].map(len)).sum()):
         yield RunWarning("uneven_tasks", f"Characters and tasks differ in number in {other:,} of {n:,} assignments.")

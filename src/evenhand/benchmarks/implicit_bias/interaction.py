@@ -99,9 +99,8 @@ class Ranked(Written):
         unread = Statement(agent, stage, "", reply.finish_reason, (None,) * len(answers[0]))
         if (probabilities := choice_probabilities(reply)) is None:
             return unread
-        if scenario.scored:
-            scores = [scenario.score(str(scenario.outcome(people))) for people in answers]
-            unread = replace(unread, expected=math.fsum(p * score for p, score in zip(probabilities, scores)))
+        scores = [scenario.score(str(scenario.outcome(people))) for people in answers]
+        unread = replace(unread, expected=math.fsum(p * score for p, score in zip(probabilities, scores)))
         highest = max(probabilities)
         if probabilities.count(highest) > 1:
             return unread

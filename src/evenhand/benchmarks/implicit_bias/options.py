@@ -87,7 +87,7 @@ class ImplicitBiasOptions(ConversationOptions):
     )
     task_stereotypes: str | None = option(
         None,
-        "stereotypes of tasks that have none, as in the published test set (columns id, task, stereotype)",
+        "stereotypes of tasks, in place of the rows' own (columns id, task, stereotype)",
         metavar="FILE",
     )
     constrain: bool = option(False, "constrain written assignments to JSON by a schema, of models that support it")
