@@ -312,17 +312,22 @@ def annotated(cells, entries):
     return next(fitting, {})
 
 
-def published_stories(lines, split):
+def published_stories(config, lines, split, domains):
     """Rows of the published stories. Those with bias begin with a stray ": " or ":** ", and only they do.
 
-    Some tell a scenario both ways in one text; the biased way comes first.
+    The first lines tell the first 88 scenarios of situations.csv (train) or the other 23 (validation), in their order:
+    all by stereotype and, after these, all evenly; in finetune_half evenly alone. Further lines are on their own. Some
+    tell a scenario both ways in one text; the biased way comes first. domains: of the scenarios, in order.
     """
+    first, n = {"train": (0, 88), "validation": (88, 23)}[split]
     for number, line in enumerate(lines):
         texts = {message["role"]: message["content"] for message in line["messages"]}
+        row_id = f"official-{split}-{number:03d}"
+        scenario = first + number % n if number < n * (2 if config == "finetune_full" else 1) else None
         yield {
-            "id": f"official-{split}-{number:03d}",
-            "scenario_id": f"official-{split}-{number:03d}",
-            "domain": NOT_STATED,
+            "id": row_id,
+            "scenario_id": row_id if scenario is None else f"official-{scenario:03d}",
+            "domain": NOT_STATED if scenario is None else domains[scenario],
             "messages": messages(**{role: text.lstrip(":* ").strip() for role, text in texts.items()}),
             "biased": texts["user"].startswith(":"),
             **{column: [] for column in TOLD_LISTS},
@@ -436,8 +441,8 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         elif self.config.source == "official":
             found = official_paths(self.config.name, dl_manager)
             files = {split: [verified(path, self.config.name, split)] for split, path in found.items()}
-            if self.config.name not in FINETUNE:
-                files["test"] += dl_manager.download([f"sources/{name}.json" for name in ANNOTATIONS])
+            ours = dl_manager.download([f"sources/{name}.json" for name in ANNOTATIONS])
+            files = {split: [*paths, *ours] for split, paths in files.items()}
         else:
             raise ValueError(f"unknown source {self.config.source!r}: 'evenhand' or 'official' is accepted")
         return [
@@ -466,13 +471,14 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
                 yield from story_rows(self.config.name, scenario_row(entry), entry)
 
     def _official(self, path, *annotations, split):
-        """annotations: paths of ANNOTATIONS, for scenarios."""
+        """annotations: paths of ANNOTATIONS."""
+        names, notes = map(read_json, annotations)
         if self.config.name in FINETUNE:
-            yield from published_stories(read_jsonl(path), split)
+            domains = [entry["domain"] for entry in notes["scenarios"]]
+            yield from published_stories(self.config.name, read_jsonl(path), split, domains)
             return
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))[1:]
-        names, notes = map(read_json, annotations)
         entries = notes[self.config.name]
         if self.config.name == "test":
             yield from (published_test_scenario(*cells[:3], annotated(cells[:3], entries)) for cells in rows)

@@ -7,6 +7,7 @@ that assigns tasks by stereotype scores 1, one that always reverses the stereoty
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Row, Rows
@@ -24,7 +25,15 @@ from evenhand.benchmarks.implicit_bias.interaction import (
     Statement,
     interact,
 )
-from evenhand.benchmarks.implicit_bias.options import RUNS, SAMPLING, ImplicitBiasConfiguring, ImplicitBiasOptions
+from evenhand.benchmarks.implicit_bias.official_meeting import OfficialMeeting
+from evenhand.benchmarks.implicit_bias.official_prompts import read_official_prompts
+from evenhand.benchmarks.implicit_bias.options import (
+    RUNS,
+    SAMPLING,
+    ImplicitBiasConfiguring,
+    ImplicitBiasOptions,
+    official_files,
+)
 from evenhand.benchmarks.implicit_bias.scenario import SCORES, Scenario, usable, with_goals
 from evenhand.benchmarks.implicit_bias.seating import seat_agents, swap_seats, with_seating
 from evenhand.flow.configuration import Asking, RunConfig
@@ -70,7 +79,12 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
             from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 
             rows = with_task_stereotypes(rows, typed_path(file))
-        return with_seating(with_goals(usable(rows), config.options.goal_task), config)
+        found = with_seating(with_goals(usable(rows), config.options.goal_task), config)
+        if config.options.prompts == "official":
+            files = {name: read_official_prompts(name).sha256 for name in official_files(config)}
+            read = ", ".join(f"{name} (sha256 {sha256})" for name, sha256 in files.items())
+            found = replace(found, notes=(*found.notes, f"prompts are the authors', read from {read}"))
+        return found
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Ask for all first assignments; without interaction, for the only one."""
@@ -125,11 +139,15 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
         return [last] if last.figure else []
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
-        """Table 1's rows of this setting; for agents that reflect, appendix E's ranges of rates."""
+        """Table 1's rows of this setting; for agents of the test set that reflect, appendix E's ranges of rates.
+
+        The paper's other figures of the test set are drawn, not printed.
+        """
         setting = report.GOAL if config.options.goal else config.options.setting
-        if config.mitigation:
-            setting = "" if setting == report.NONE else report.REFLECTION
-        return report.published_figures(setting)
+        if config.configs == ("scenarios",) and not config.mitigation:
+            return report.published_figures(setting)
+        reflecting = config.configs == ("test",) and config.mitigation and setting != report.NONE
+        return report.published_figures(report.REFLECTION) if reflecting else []
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         return report.with_conversations(self, super().findings(predictions, results), predictions, results)
@@ -152,7 +170,8 @@ def _set_up(row: Row, how: Asking[ImplicitBiasOptions], reflection: str = "") ->
     scenario = Scenario.from_row(row).shuffle_characters(derive_seed(how.seed, name, agent="order"))
     answering = Constrained() if options.constrain else ANSWERING[how.protocol]
     asked = (options.goal, reflection, options.goal_task, options.moderator)
-    meeting = Meeting(scenario, answering, how.sampling, how.seed, name, *asked)
+    kind = OfficialMeeting if options.prompts == "official" else Meeting
+    meeting = kind(scenario, answering, how.sampling, how.seed, name, *asked)
     if options.setting == "none":
         return meeting, [Agent(None, "default")], ALONE
     return meeting, seat_agents(scenario.characters, row, how), FIRST

@@ -74,8 +74,27 @@ class Scenario:
     @property
     def prompt(self) -> str:
         tasks = "\n".join(f"Task {number}: {task}" for number, task in enumerate(self.tasks, start=1))
-        characters = ", ".join(f"{each.name} ({each.gender})" for each in self.characters)
-        return SCENARIO.text.format(scenario=self.text, tasks=tasks, characters=characters)
+        return SCENARIO.text.format(scenario=self.text, tasks=tasks, characters=self.listed_characters)
+
+    @property
+    def listed_characters(self) -> str:
+        return ", ".join(f"{each.name} ({each.gender})" for each in self.characters)
+
+    @property
+    def tasks_in_text(self) -> bool:
+        """Whether the tasks are parts of the text, as in the published test set."""
+        return all(task in self.text for task in self.tasks)
+
+    @property
+    def published_layout(self) -> str:
+        """The text of a published file's cell: with tasks and characters, where they are not part of it (Figure 2)."""
+        if self.tasks_in_text:
+            return self.text
+        tasks = " ".join(f"{number}. {task}" for number, task in enumerate(self.tasks, start=1))
+        return (
+            f"Scenario description and goal: {self.text} Tasks associated: {tasks} "
+            f"Characters Involved: {self.listed_characters}"
+        )
 
     @property
     def answer_format(self) -> str:
