@@ -394,7 +394,7 @@ class ImplicitBiasConfig(datasets.BuilderConfig):
 class ImplicitBias(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = ImplicitBiasConfig
     BUILDER_CONFIGS = [
-        ImplicitBiasConfig(name=name, version=datasets.Version("3.0.2"), description=description)
+        ImplicitBiasConfig(name=name, version=datasets.Version("3.1.0"), description=description)
         for name, description in {
             "scenarios": "111 scenarios of seven domains",
             "test": "32 scenarios of two further domains",
