@@ -603,7 +603,9 @@ def test_the_cut_reply_is_counted(scored, judge):
 
 def loaded(monkeypatch, biased, source="evenhand"):
     """What the benchmark asks of rows r0, r1, … of this bias."""
-    rows = datasets.Dataset.from_dict({"id": [f"r{i}" for i in range(len(biased))], "biased": biased})
+    messages = [[{"role": role, "content": "Al drives."} for role in ("system", "user", "assistant")]] * len(biased)
+    ids = [f"r{i}" for i in range(len(biased))]
+    rows = datasets.Dataset.from_dict({"id": ids, "biased": biased, "messages": messages})
     monkeypatch.setattr("evenhand.benchmarks.implicit_bias.understanding.benchmark.packaged_rows", lambda *_: rows)
     return BENCHMARK.load(run_config(NAME, source=source))
 
@@ -646,7 +648,7 @@ def test_official_stories_are_asked_where_their_file_is(mirror, tmp_path):
     folder = evaluate(run_config(NAME, "stub:first", source="official"), tmp_path / "run")
     results = folder.read_results()
     assert results.figures.row("accuracy").value == pytest.approx(2 / 3)
-    assert results.figures.values("accuracy", "domain") == ["not stated"]
+    assert results.figures.values("accuracy", "domain") == ["law_enforcement"]  # that of scenarios 88 to 90
     assert results.is_constant({})
 
 
@@ -726,7 +728,9 @@ def test_report_escapes_answers_and_shows_every_run(tmp_path, judge):
     assert "&lt;b&gt;Because" in page
     assert "<b>" not in page
     assert ", published</td>" not in page
-    assert "not shown beside it: evenhand&#39;s stories, not the authors&#39;; 2 runs, not 5." in page
+    assert (
+        "not shown beside it: evenhand&#39;s stories, not the authors&#39; (--source official); 2 runs, not 5." in page
+    )
     assert "By domain" in page
     assert "By run" in page
     assert page.count('<div class="example">') == 8

@@ -143,7 +143,8 @@ class Understanding(Benchmark[UnderstandingOptions]):
             training = packaged_rows(replace(self.card, split="train"), config)
         except EvenhandError:
             return [None] * len(stories)
-        rows = [*training][: N_TRAINING_STORIES if config.source == "official" else None]
+        rows = [row for row in training if row["biased"] is not None]
+        rows = rows[: N_TRAINING_STORIES if config.source == "official" else None]
         return guess_by_words([_messages(row)[1] for row in rows], [row["biased"] for row in rows], stories)
 
     def ask(self, row: Row, how: Asking[UnderstandingOptions]) -> list[Request]:
