@@ -1,31 +1,31 @@
 """Reproduce fine-tuning on stories about assignments (Borah & Mihalcea), with and without self-reflection.
 
 Tunes the model on full and on half data, asks each whether held-out stories are biased (Table 3), lets each assign
-tasks in scenarios of domains that no story is of (Figure 16), and lets agents discuss, without and with goals, with and
-without self-reflection (Figures 6 and 18, appendix E). The tables go into
-results/implicit_bias.json.
+tasks in scenarios of domains that no story is of (Figure 16), the base with self-reflection, too (Figure 17), and lets
+agents discuss, without and with goals, with and without self-reflection (Figures 6 and 18, appendix E). The tables go
+into results/implicit_bias.json.
 
 Interrupted, it goes on where it stopped when it is called again. By default its size suits the embedded model and two
 quiet cores (under 40 minutes; --quick: 8), and assignments are ranked, for that model is too small to keep the paper's
-format. The whole test set, as the paper asks it:
+format. The authors' stories and test set, as the paper asks it:
 
-python scripts/reproduce_implicit_bias.py --model MODEL --protocol generate --limit 32 --runs 5 --max-new-tokens 500
+python scripts/reproduce_implicit_bias.py --source official --prompts official --model MODEL --protocol generate \
+    --limit 32 --runs 5 --max-new-tokens 500
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from reproducing import last_loss, read_record, reproduction_parser, run, train
 from write_results import save_tables
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import OUTCOMES, STAGES
-from evenhand.benchmarks.implicit_bias.report import GOAL, MITIGATED, NO_GOAL, NONE, REFLECTION, published_figures
-from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
+from evenhand.benchmarks.implicit_bias.report import GOAL, MITIGATED, NO_GOAL, NONE
 from evenhand.command_line import whole
 from evenhand.figure import Groups
-from evenhand.flow.results import published_beside
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.differences import FigureKey, differences
 from evenhand.report.findings import Run
@@ -44,7 +44,7 @@ ASKED = {
 """By how stories are asked about: the run folder's name, and options."""
 SETTINGS = {
     NO_GOAL: ("interaction", "--setting interaction"),
-    GOAL: ("goal", "--setting interaction --goal --goal-task stereotypical-male"),  # the paper's is a man's
+    GOAL: ("goal", "--setting interaction --goal"),
 }
 VARIANTS = {  # {row of Figures 6 and 18: (model, mitigation)}
     "base": ("base", ""),
@@ -53,13 +53,19 @@ VARIANTS = {  # {row of Figures 6 and 18: (model, mitigation)}
     "fine-tuned": ("full", ""),
     "fine-tuned, self-reflection": ("full", "--mitigation self-reflection"),
     "fine-tuned, self-reflection with examples": ("full", "--mitigation self-reflection-ice"),
+    "half fine-tuned": ("half", ""),
+    "half fine-tuned, self-reflection": ("half", "--mitigation self-reflection"),
+    "half fine-tuned, self-reflection with examples": ("half", "--mitigation self-reflection-ice"),
+}
+ALONE_VARIANTS = {name: (name, "") for name in MODELS} | {  # rows of Figures 16 and 17
+    name: VARIANTS[name] for name in ("self-reflection", "self-reflection with examples")
 }
 # reasons: stories that reasons are written to, of so many words (tokens). alone: scenarios without interaction, and
 # how often each; limit, runs: of those with it; max_new_tokens: of an utterance.
 FULL = {"reasons": 44, "words": 96, "alone": 32, "alone_runs": 2, "limit": 5, "runs": 1, "max_new_tokens": 40}
 QUICK = {"reasons": 16, "words": 64, "alone": 8, "alone_runs": 1, "limit": 1, "runs": 1, "max_new_tokens": 24}
 TITLES = {
-    NONE: "Without interaction, test set (as the paper's Figure 16)",
+    NONE: "Without interaction, test set (as the paper's Figures 16 and 17)",
     NO_GOAL: "With interaction, test set (as the paper's Figure 6)",
     GOAL: "With interaction and goals, test set (as the paper's Figure 18)",
 }
@@ -101,14 +107,15 @@ def table_3(runs: Mapping[tuple[str, str], Run]) -> Table:
     }
     known = figure_cells(next(iter(runs.values())), baselines)
     rows |= {name: {"accuracy": each} for name, each in known.items()}
-    published = published_beside(Understanding)
+    published = beside(runs.values())
     rows |= {
         f"{each['model']}, published": {"accuracy": Cell(each["value"], digits=4, published=True)} for each in published
     }
     note = (
-        "Brackets: 95 % interval over scenarios. Words alone: naive Bayes without names, learned from the other "
-        f"scenarios. Published: {published[0]['source']}."
+        "Brackets: 95 % interval over scenarios. Words alone: naive Bayes without names, learned from the training "
+        "stories."
     )
+    note += "".join(f" Published: {source}." for source in dict.fromkeys(each["source"] for each in published))
     return tabulate("Accuracy on held-out stories (as the paper's Table 3)", rows, note)
 
 
@@ -132,7 +139,7 @@ def appendix_e(runs: Mapping[str, Run]) -> Table:
     for key, rate in RATES.items():
         columns |= {rate: (key, "value"), f"n of {rate}": (key, "n_read"), f"clusters of {rate}": (key, "n_clusters")}
     rows = {name: figure_cells(run, columns) for name, run in runs.items()}
-    for each in published_figures(REFLECTION):
+    for each in beside(runs.values()):
         cell = Cell(None, each["low"], each["high"], 2, published=True)
         rows.setdefault(f"{each['model']}, published", {})[RATES[each["figure"]]] = cell
     note = (
@@ -141,6 +148,11 @@ def appendix_e(runs: Mapping[str, Run]) -> Table:
         "first is not above 0. Both are our readings: the paper gives ranges over settings, without formulas."
     )
     return tabulate("What reflection and interaction changed (as the paper's appendix E)", rows, note)
+
+
+def beside(runs: Iterable[Run]) -> Sequence[Mapping[str, Any]]:
+    """The published figures that may be shown: those of runs that differ from the paper's in nothing."""
+    return next((run.results.published for run in runs if run.results.published), [])
 
 
 def figure_cells(run: Run, columns: Columns, groups: Groups | None = None) -> dict[str, Cell]:
@@ -177,11 +189,17 @@ class Reproduction:
         self.output = options.output / "quick" if options.quick else options.output
         self.size = dict(QUICK if options.quick else FULL)
         self.size |= {key: value for key in self.size if (value := getattr(options, key, None))}
+        self.size["alone_runs"] = options.runs or self.size["alone_runs"]
         self.variants = list(VARIANTS)[: 5 if options.quick else None]
+        self.alone = list(ALONE_VARIANTS)[: 3 if options.quick else None]
+        # The goal is Task 1, a man's in all published scenarios; of evenhand's, the first task that is one.
+        of_a_man = " --goal-task stereotypical-male" if options.source == "evenhand" else ""
+        self.settings = SETTINGS | {GOAL: ("goal", f"--setting interaction --goal{of_a_man}")}
 
     def tune(self, data: str) -> None:
         steps = "--max-steps 12 --measure-every 0" if self.options.quick else "--measure-every 50"
-        arguments = ["implicit-bias", "--data", data, "--model", self.options.model, *steps.split()]
+        source = ["--source", self.options.source]
+        arguments = ["implicit-bias", "--data", data, "--model", self.options.model, *source, *steps.split()]
         train(self.output / data, arguments)
 
     def folder(self, what: str, name: str) -> Path:
@@ -191,16 +209,21 @@ class Reproduction:
         """Each run's folder, model and arguments."""
         for what, how in ASKED.values() if STORIES in self.options.parts else ():
             for model in MODELS:
-                yield self.folder(f"understanding-{what}", model), model, f"implicit_bias_understanding {how}"
-        test = f"implicit_bias --config test --protocol {self.options.protocol}"
-        for model in MODELS if ALONE in self.options.parts else ():
-            alone = "--setting none --moderator --limit {alone} --runs {alone_runs}"
-            yield self.folder("alone", model), model, f"{test} {alone}"
+                asked = f"implicit_bias_understanding --source {self.options.source} {how}"
+                yield self.folder(f"understanding-{what}", model), model, asked
+        options = self.options
+        official = f" --prompts {options.prompts}"
+        test = f"implicit_bias --config test --source {options.source} --protocol {options.protocol}"
+        for name in self.alone if ALONE in options.parts else ():
+            model, mitigation = ALONE_VARIANTS[name]
+            how = " --moderator" if mitigation or options.prompts == "evenhand" else official  # it has a moderator
+            alone = f"--setting none{how} --limit {{alone}} --runs {{alone_runs}} {mitigation}"
+            yield self.folder("alone", name), model, f"{test} {alone}"
         few = "--limit {limit} --runs {runs} --max-new-tokens {max_new_tokens}"
-        for what, setting in SETTINGS.values() if INTERACTION in self.options.parts else ():
+        for what, setting in self.settings.values() if INTERACTION in self.options.parts else ():
             for name in self.variants:
                 model, mitigation = VARIANTS[name]
-                yield self.folder(what, name), model, f"{test} {setting} {mitigation} {few}"
+                yield self.folder(what, name), model, f"{test}{official} {setting} {mitigation} {few}"
 
     def make(self) -> None:
         for data in ("half", "full"):
@@ -220,10 +243,10 @@ class Reproduction:
         if self.options.protocol == "rank":
             how = "Every one-to-one assignment scored, the likeliest counts (protocol rank)."
         if ALONE in self.options.parts:
-            yield bias_scores(NONE, {model: finished(self.folder("alone", model)) for model in MODELS}, how)
+            yield bias_scores(NONE, {name: finished(self.folder("alone", name)) for name in self.alone}, how)
         if INTERACTION in self.options.parts:
             reflecting = {}
-            for setting, (what, _) in SETTINGS.items():
+            for setting, (what, _) in self.settings.items():
                 held = {name: finished(self.folder(what, name)) for name in self.variants}
                 yield bias_scores(setting, held, how)
                 goal = ", goal" if setting == GOAL else ""
@@ -241,7 +264,9 @@ class Reproduction:
         options, recipe = self.options, records["full"]["recipe"]
         parts = "" if options.parts == list(PARTS) else f" --parts {' '.join(options.parts)}"
         folder, *_ = next(self.questions())
-        command = f"python scripts/reproduce_implicit_bias.py{' --quick' * options.quick}{parts}"
+        source = " --source official" * (options.source == "official")
+        source += " --prompts official" * (options.prompts == "official")
+        command = f"python scripts/reproduce_implicit_bias.py{' --quick' * options.quick}{source}{parts}"
         about = (
             f"{records['full']['base']['identity']}, LoRA r {recipe['rank']}, {recipe['learning_rate']:g} constant, "
             f"{recipe['batch_size']} stories a step, not packed; {trained}. Without interaction: {self.size['alone']} "
@@ -255,7 +280,12 @@ class Reproduction:
 def main() -> None:
     parser = reproduction_parser("reproduce_implicit_bias", __doc__)
     parser.add_argument("--protocol", default="rank", choices=["generate", "rank"], help="generate is the paper's")
-    parts = "Table 3, Figure 16, Figures 6 and 18"
+    sources = ["evenhand", "official"]
+    parser.add_argument(
+        "--source", default="evenhand", choices=sources, help="official: the authors' stories and scenes"
+    )
+    parser.add_argument("--prompts", default="evenhand", choices=sources, help="official: the authors' own prompts")
+    parts = "Table 3, Figures 16 and 17, Figures 6 and 18"
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS), help=parts)
     parser.add_argument("--limit", type=whole(), help="scenarios of the variants with interaction, of 32")
     parser.add_argument("--runs", type=whole(), help="how often each of these is held; the paper: 5")

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 CONTACT, STORIES = "contact_hypothesis", "implicit_bias_understanding"
 VALIDATION_SHARE = 1 / 10  # of clusters, where a benchmark has no cut of its own
-STORIES_OF_PAPER = 176
-"""First lines of the published file, the paper's stories: 88 scenarios by stereotype, then the same ones evenly.
-Its other 76 lines tell a scenario both ways in one text."""
 CAUTION = {"caution": "a rule that holds for these questions alone scores well on all of them"}
 
 Data = Literal["full", "half"]
@@ -138,7 +135,7 @@ def cut_stories(data: Data, source: Source, every_line: bool, limit: int | None,
 
     Held-out stories are of other scenarios; there are none where the published file of them is not at hand.
     """
-    from evenhand.benchmarks.implicit_bias.understanding.benchmark import N_STORIES, Understanding
+    from evenhand.benchmarks.implicit_bias.understanding.benchmark import N_STORIES, N_TRAINING_STORIES, Understanding
     from evenhand.flow.rows import load_config
 
     if every_line and (source, data) != ("official", "full"):
@@ -152,7 +149,7 @@ def cut_stories(data: Data, source: Source, every_line: bool, limit: int | None,
             raise
         held_out = []
     if source == "official":
-        whole, rows, held_out = len(rows), rows if every_line else rows[:STORIES_OF_PAPER], held_out[:N_STORIES]
+        whole, rows, held_out = len(rows), rows if every_line else rows[:N_TRAINING_STORIES], held_out[:N_STORIES]
         what = f"{len(rows)} of {whole} lines of the published file"
     else:
         n, others = (len({row["scenario_id"] for row in some}) for some in (rows, held_out))

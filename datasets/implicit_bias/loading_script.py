@@ -31,6 +31,7 @@ FINETUNE = ("finetune_full", "finetune_half")
 TOLD_LISTS = ("tasks", "task_stereotypes", "characters", "genders", "assignment")
 TOLD = ("procedure", "tone", "first_named")
 CASE_STUDY = "case_study"
+NOT_STATED = "not stated"
 GENDERS = {"m": "male", "f": "female"}
 SPLIT_SEED = 0
 CASE_SEED = 0
@@ -85,6 +86,11 @@ OFFICIAL = {  # {config: {split: (path, its name below $EVENHAND_SOURCES, sha256
 def read_jsonl(path):
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def scenario_row(entry):
@@ -206,16 +212,21 @@ def listed(words):
     return f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
-# The published scenarios: free text in one cell, with oddities.
+# The published scenarios: free text in one cell, with oddities. What they don't state is in two files of ours: genders
+# of first names; domains, and of the test set where tasks stand in the text, and whose they are by stereotype.
+
+ANNOTATIONS = ("first_names", "official_annotation")
 
 BEFORE_TASKS = re.compile(r"(?:Tasks associated|\bYour? (?:tasks? to assign|have to assign)[^:]*):", re.IGNORECASE)
 NUMBER = re.compile(r"(?:^|(?<=\s))\d[.)]\s+(?:Task \d:\s*)?")
 TITLED = re.compile(r"^(?:Mrs?|Ms)\.|^(?:Coach|Instructor|Drama Teacher)\b")
 
 
-def published_scenario(number, text, gender_of_name):
-    """A row of situations.csv. The first half of its tasks is men's by stereotype, the second women's, as everywhere in
-    the paper; a task in the middle, and a gender that neither the text nor the name tells, are ''.
+def published_scenario(number, text, gender_of_name, noted):
+    """A row of situations.csv, its domain as the annotation `noted` has it.
+
+    The first half of its tasks is men's by stereotype, the second women's, as everywhere in the paper; a task in the
+    middle, and a gender that neither the text nor the name tells, are ''.
     """
     text = " ".join(text.split())
     matter, _, people = text.partition("Characters Involved:")
@@ -234,7 +245,7 @@ def published_scenario(number, text, gender_of_name):
     stereotypes = ["male"] * half + [""] * (len(tasks) - 2 * half) + ["female"] * half
     return {
         "id": f"official-{int(number):03d}",
-        "domain": "not stated",
+        "domain": noted.get("domain", NOT_STATED),
         "scenario": scenario.strip(" ,"),
         "tasks": tasks,
         "task_stereotypes": stereotypes,
@@ -271,115 +282,52 @@ def completed(genders, stereotypes):
     return genders
 
 
-# What begins a task inside a paragraph, in the ways of saying so that are looked for, the surest first.
-NUMBERED = re.compile(r"(?:^|(?<=\s))\(?(?:Task\s+)?(\d)[.):](?=\s)\s*", re.IGNORECASE)
-TOLD_APART = (
-    re.compile(
-        r"(?:^|(?<=[.;:,]\s)|\band\s+)(?:first|second|third|fourth|fifth|last|final)(?:ly)?,?\s+", re.IGNORECASE
-    ),
-    re.compile(r"\bwho(?:'ll| will| should| is going to| gets to| is to| has to| must)\s+", re.IGNORECASE),
-    re.compile(
-        r"\b(?:someone|somebody|one(?: person| of them)?|(?:yet )?another(?: person)?|a (?:third|fourth)(?: person)?"
-        r"|the (?:other|third|fourth|last)(?: person| one)?)(?: else)?"
-        r" (?:must|should|will|needs? to|has to|is to) ",
-        re.IGNORECASE,
-    ),
-)
-# Lists, the surest first: "The tasks include …" before what somebody has to do.
-LISTED = tuple(
-    re.compile(rf"(?:{begins})\s+([^.:]+)", re.IGNORECASE)
-    for begins in (
-        r"\btasks?(?: \w+){0,4} (?:are|is|include|includes|involve)(?: to\b|:)?",
-        r"\b(?:must|needs? to|ha(?:ve|s|d) to|should|responsible for)|:",
-    )
-)
-# What a task begins with: "mending", a verb before its object ("mend the pump", "cook for all"), or one of these.
-VERB = re.compile(
-    r"\w+ing\b|\w+(?:i[sz]e|ify|nate|rate|late|tiate|ciate)\s"
-    r"|(?!(?:an?|the|this|these|his|her|their|its|some|any|no|many|few|several|more|one|two|three|four|all|with|for|in|on"
-    r"|at|of|from|to|and|but|not|as|be)\s)"
-    r"[\w-]+\s(?:an?|the|this|these|that|his|her|their|its|any|all|each|every|everyone|up|out|down|off|on|over|with|for"
-    r"|to|after|into|through|about)\s"
-    r"|(?:arrange|assemble|bake|book|build|buy|call|care|carry|check|choose|clean|coach|code|collect|comfort|compile|cook"
-    r"|decide|decorate|deliver|design|develop|direct|draft|draw|drive|edit|feed|file|find|fix|gather|give|greet|handle|help"
-    r"|host|inspect|install|interview|keep|lead|lift|load|maintain|make|manage|mend|mix|move|nurse|offer|operate|order"
-    r"|oversee|paint|patch|plan|plant|play|prepare|present|program|provide|raise|record|repair|replace|research|run|schedule"
-    r"|secure|sell|send|serve|set|sew|sort|support|take|teach|test|train|treat|wash|weld|welcome|write)\s",
-    re.IGNORECASE,
-)
-MOST_TASKS = 6  # of a paragraph; more are no list of tasks
-
-
-def paragraph_tasks(paragraph):
-    """The tasks that a paragraph tells apart, as they stand in it, or none.
-
-    By numbers from 1 on, by "first …, second …", by "who will …", by "one must …, another …", or listed after
-    "the tasks include", or "must", "need to" and the like, with semicolons, or commas and a last "and".
+def published_test_scenario(number, scene, people, noted):
+    """A row of test_data.csv. Its tasks stand inside a paragraph, where the annotation `noted` has them; without one,
+    there are none.
     """
-    text = " ".join(paragraph.split())
-    numbers = []
-    for mark in NUMBERED.finditer(text):
-        numbers += [mark] if int(mark[1]) == len(numbers) + 1 else []
-    for marks in (numbers, *([*form.finditer(text)] for form in TOLD_APART)):
-        if 2 <= len(marks) <= MOST_TASKS:
-            ends = [mark.start() for mark in marks[1:]] + [len(text)]
-            parts = [text[mark.end() : end] for mark, end in zip(marks, ends)]
-            return [trimmed(part) for part in (*parts[:-1], re.split(r"(?<=\w)[.?!](?:\s|$)", parts[-1])[0])]
-    for each in (mark for form in LISTED for mark in form.finditer(text)):
-        parts = listed_parts(each[1])
-        if 2 < len(parts) <= MOST_TASKS or (len(parts) == 2 and ";" in each[1]):
-            return parts
-    return []
-
-
-def listed_parts(text):
-    """The items of "a b, c d, and e f", each of two words or more and, like the first, of "-ing" or not; else none.
-
-    Each must begin with what is surely a verb: "limited time, scarce money, and nervous actors" are no tasks.
-    """
-    if ";" in text:
-        parts = re.split(r";\s*(?:and\s+)?", text)
-    elif re.search(r",\s+and\s", text):
-        parts = re.split(r",\s+(?:and\s+)?", text)
-    else:
-        return []
-    parts = [trimmed(part) for part in parts if part.strip()]
-    alike = len({part.split()[0].endswith("ing") for part in parts if part}) == 1
-    verbs = all(VERB.match(f"{part} ") for part in parts)
-    return parts if alike and verbs and all(len(part.split()) > 1 for part in parts) else []
-
-
-def trimmed(task):
-    return re.sub(r"(?:[\s,;.:?!(]|\b(?:and|while|whereas|but|as|then)\b)+$", "", task.strip())
-
-
-def published_test_scenario(number, scene, people):
-    """A row of test_data.csv. Its tasks stand inside a paragraph; their stereotypes are nowhere stated, and ''."""
     characters, genders = published_characters(people, 0)
-    tasks = paragraph_tasks(scene.rpartition("Scene:")[2])
+    text = " ".join(scene.split())
+    tasks = [text[start:end] for start, end, _ in noted.get("tasks", ())]
     return {
         "id": f"official-test-{int(number):03d}",
-        "domain": "not stated",
-        "scenario": " ".join(scene.split()),
+        "domain": noted.get("domain", NOT_STATED),
+        "scenario": text,
         "tasks": tasks,
-        "task_stereotypes": [""] * len(tasks),
+        "task_stereotypes": [stereotype for _, _, stereotype in noted.get("tasks", ())],
         "task_status": [""] * len(tasks),
         "characters": characters,
         "genders": genders,
     }
 
 
-def published_stories(lines, split):
+def annotated(cells, entries):
+    """The annotation of a published row: the entry of its number and of the sha256 of its other cells, {} if none is.
+
+    A text that was changed keeps no spans of another one.
+    """
+    number, *others = cells
+    digest = hashlib.sha256("\n".join(others).encode()).hexdigest()
+    fitting = (entry for entry in entries if (str(entry["number"]), entry["sha256"]) == (number, digest))
+    return next(fitting, {})
+
+
+def published_stories(config, lines, split, domains):
     """Rows of the published stories. Those with bias begin with a stray ": " or ":** ", and only they do.
 
-    Some tell a scenario both ways in one text; the biased way comes first.
+    The first lines tell the first 88 scenarios of situations.csv (train) or the other 23 (validation), in their order:
+    all by stereotype and, after these, all evenly; in finetune_half evenly alone. Further lines are on their own. Some
+    tell a scenario both ways in one text; the biased way comes first. domains: of the scenarios, in order.
     """
+    first, n = {"train": (0, 88), "validation": (88, 23)}[split]
     for number, line in enumerate(lines):
         texts = {message["role"]: message["content"] for message in line["messages"]}
+        row_id = f"official-{split}-{number:03d}"
+        scenario = first + number % n if number < n * (2 if config == "finetune_full" else 1) else None
         yield {
-            "id": f"official-{split}-{number:03d}",
-            "scenario_id": f"official-{split}-{number:03d}",
-            "domain": "not stated",
+            "id": row_id,
+            "scenario_id": row_id if scenario is None else f"official-{scenario:03d}",
+            "domain": NOT_STATED if scenario is None else domains[scenario],
             "messages": messages(**{role: text.lstrip(":* ").strip() for role, text in texts.items()}),
             "biased": texts["user"].startswith(":"),
             **{column: [] for column in TOLD_LISTS},
@@ -446,7 +394,7 @@ class ImplicitBiasConfig(datasets.BuilderConfig):
 class ImplicitBias(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIG_CLASS = ImplicitBiasConfig
     BUILDER_CONFIGS = [
-        ImplicitBiasConfig(name=name, version=datasets.Version("3.0.2"), description=description)
+        ImplicitBiasConfig(name=name, version=datasets.Version("3.1.0"), description=description)
         for name, description in {
             "scenarios": "111 scenarios of seven domains",
             "test": "32 scenarios of two further domains",
@@ -493,8 +441,8 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
         elif self.config.source == "official":
             found = official_paths(self.config.name, dl_manager)
             files = {split: [verified(path, self.config.name, split)] for split, path in found.items()}
-            if self.config.name == "scenarios":
-                files["test"].append(dl_manager.download("sources/first_names.json"))
+            ours = dl_manager.download([f"sources/{name}.json" for name in ANNOTATIONS])
+            files = {split: [*paths, *ours] for split, paths in files.items()}
         else:
             raise ValueError(f"unknown source {self.config.source!r}: 'evenhand' or 'official' is accepted")
         return [
@@ -510,8 +458,7 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
     def _ours(self, paths, split):
         if self.config.name == CASE_STUDY:
             *paths, study = paths
-            with open(study, encoding="utf-8") as file:
-                yield from case_rows(json.load(file), [entry for path in paths for entry in read_jsonl(path)])
+            yield from case_rows(read_json(study), [entry for path in paths for entry in read_jsonl(path)])
             return
         if self.config.name not in FINETUNE:
             yield from (scenario_row(entry) for path in paths for entry in read_jsonl(path))
@@ -523,17 +470,19 @@ class ImplicitBias(datasets.GeneratorBasedBuilder):
             if splits[entry["id"]] == split:
                 yield from story_rows(self.config.name, scenario_row(entry), entry)
 
-    def _official(self, path, first_names=None, *, split):
-        """first_names: path of the names' genders, for scenarios."""
+    def _official(self, path, *annotations, split):
+        """annotations: paths of ANNOTATIONS."""
+        names, notes = map(read_json, annotations)
         if self.config.name in FINETUNE:
-            yield from published_stories(read_jsonl(path), split)
+            domains = [entry["domain"] for entry in notes["scenarios"]]
+            yield from published_stories(self.config.name, read_jsonl(path), split, domains)
             return
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))[1:]
+        entries = notes[self.config.name]
         if self.config.name == "test":
-            yield from (published_test_scenario(*cells[:3]) for cells in rows)
+            yield from (published_test_scenario(*cells[:3], annotated(cells[:3], entries)) for cells in rows)
             return
-        with open(first_names, encoding="utf-8") as file:
-            listed = json.load(file)
-        gender_of_name = {name: gender for gender in ("female", "male") for name in listed[gender]}
-        yield from (published_scenario(*cells[:2], gender_of_name) for cells in rows)
+        gender_of_name = {name: gender for gender in ("female", "male") for name in names[gender]}
+        for cells in rows:
+            yield published_scenario(*cells[:2], gender_of_name, annotated(cells[:2], entries))

@@ -1,5 +1,6 @@
 """Laws of implicit_bias's stories: who does what tells whether they are biased, and nothing else does."""
 
+import json
 import re
 from collections import Counter, defaultdict
 
@@ -16,7 +17,11 @@ from evenhand.metrics.implicit_bias_score.assignments import Scenario
 
 FOLDER = DATASETS / "implicit_bias"
 PRONOUNS = ("he", "she", "him", "her", "hers", "his", "himself", "herself")
-PAPERS_MEAN_WORDS = 77
+CHANCE = re.compile(
+    r"\b(draws?|drawn?|drew|lots?|straws?|dice|die|raffles?|rota|turns? of|lottery|coin|spins?|slips?|tickets?|throws?|"
+    r"shuffled?|rolls? a|choose[sn]? for|picks? first|signs? for|would like to|chooses)\b",
+    re.IGNORECASE,
+)
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +141,27 @@ def test_plain_pairs_differ_in_names_alone(stories, masked):
         assert first == second
 
 
-def test_lengths_and_pronouns_are_alike(stories):
-    """60 to 100 words each; means of the labels within 2 % and near the paper's; pronouns as many, within a third."""
+def test_no_biased_story_leaves_it_to_chance_or_free_choice(stories):
+    """A draw that happens to fall by stereotype is no implicit bias: where everybody has a say, people decide."""
+    fair = [row for row in stories if row["biased"] and row["procedure"] == "fair"]
+    assert len(fair) == 41
+    found = {row["id"]: CHANCE.findall(row["story"]) for row in fair}
+    assert not {row_id: words for row_id, words in found.items() if words}
+
+
+def test_the_card_has_the_published_stories_words(card):
+    """The paper's 176 training stories, and all lines of that file; shorter than ours."""
+    path = FOLDER.parents[2] / "shared/sources/implicit_bias/train_implicit_all.jsonl"
+    if not path.is_file():
+        pytest.skip("../shared/sources is absent")
+    lines = [json.loads(line)["messages"] for line in path.read_text("utf-8").splitlines()]
+    words = [len(texts[1]["content"].lstrip(":* ").split()) for texts in lines]
+    paper, whole = sum(words[:176]) / 176, sum(words) / len(words)
+    assert f"(the first 176 lines) have {paper:.1f}, all 252 lines of that file {whole:.1f}" in card
+
+
+def test_lengths_and_pronouns_are_alike(stories, card):
+    """60 to 100 words each; means of the labels within 2 %, and as in the card; pronouns as many, within a third."""
     lengths = {True: [], False: []}
     pronouns = {True: 0, False: 0}
     for row in stories:
@@ -147,5 +171,6 @@ def test_lengths_and_pronouns_are_alike(stories):
         pronouns[row["biased"]] += len(re.findall(rf"\b(?:{'|'.join(PRONOUNS)})\b", row["story"], re.IGNORECASE))
     means = [sum(each) / len(each) for each in lengths.values()]
     assert max(means) / min(means) < 1.02
-    assert all(abs(mean - PAPERS_MEAN_WORDS) < 8 for mean in means)
+    of_biased, of_unbiased = means
+    assert f"({of_biased:.1f} in the biased ones, {of_unbiased:.1f} in the others)" in card
     assert 3 * max(pronouns.values()) < 4 * min(pronouns.values())

@@ -50,7 +50,10 @@ def test_a_panel_for_each_setting_with_all_stages(comparison):
         "as the paper's Figure 6)",
         "as the paper's Figure 18)",
     ]
-    differs = "only 14 of 111 rows; A, B: evenhand's scenarios, not the authors'; A, B: 1 run, not 5"
+    differs = (
+        "only 14 of 111 rows; A, B: evenhand's scenarios, not the authors' (--source official); A, B: prompts in "
+        "evenhand's words, not the authors' (--prompts official); A, B: 1 run, not 5"
+    )
     note = comparison.panels[0].tables[0].note
     assert note.endswith(f"Published figures are not shown beside them (A, B: {differs}).")
     alone, talked, goal = (cells(panel.tables[0]) for panel in comparison.panels)

@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias import read_present_or_absent
-from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
+from evenhand.benchmarks.implicit_bias.understanding.benchmark import N_TRAINING_STORIES, Understanding
 from evenhand.flow.configuration import run_config
 from evenhand.flow.rows import load_config
 from evenhand.models.loading import Checkpoint
@@ -18,7 +18,7 @@ from evenhand.models.registry import Loading
 from evenhand.models.request import Sampling
 from evenhand.models.text_reader import TextReader
 from evenhand.models.transformers_backend import TransformersBackend, TransformersOptions
-from evenhand.trainers.benchmark_rows import STORIES_OF_PAPER, cut_stories
+from evenhand.trainers.benchmark_rows import cut_stories
 from evenhand.trainers.examples import learn_whole, pack
 from evenhand.trainers.implicit_bias import ImplicitBiasTrainer, ReasonOptions, read_stories
 from evenhand.trainers.measures import ACCURACY, LOSS, PERPLEXITY, PRESENT
@@ -222,10 +222,10 @@ def test_published_files_are_read(root, monkeypatch):
         pytest.skip("the published files are not at hand")
     monkeypatch.setenv("EVENHAND_SOURCES", str(sources))
     full = cut_stories("full", "official", every_line=False, limit=None, seed=0)
-    assert len(full.train) == STORIES_OF_PAPER
-    assert sum(row["biased"] for row in full.train) == STORIES_OF_PAPER // 2
+    assert len(full.train) == N_TRAINING_STORIES
+    assert sum(row["biased"] for row in full.train) == N_TRAINING_STORIES // 2
     assert all(row["messages"][2]["content"] for row in full.train)
-    assert len(cut_stories("half", "official", every_line=False, limit=None, seed=0).train) == STORIES_OF_PAPER // 2
+    assert len(cut_stories("half", "official", every_line=False, limit=None, seed=0).train) == N_TRAINING_STORIES // 2
 
 
 def test_bad_input_is_told(evenhand, tuned, tiny_checkpoint, tmp_path, monkeypatch):

@@ -488,6 +488,34 @@ def test_several_none_strangers_and_pronouns_are_unread(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "speaker", "person"),
+    [
+        ("Agent: Amy (myself), Reason: able", "Amy", "Amy"),
+        ("Agent: Amy (me), Reason: able", "Amy", "Amy"),
+        ("Agent: Amy (female, myself), Reason: able", "Amy", "Amy"),
+        ("Agent: Amy, myself, Reason: able", "Amy", "Amy"),
+        ("Agent: I, Amy, Reason: able", "Amy", "Amy"),
+        ("Agent: Myself (Amy), Reason: able", "Amy", "Amy"),
+        ("Agent: me, Reason: able", "Amy", "Amy"),
+        ("Agent: **Myself**\nReason: able", "Amy", "Amy"),
+        ("Agent: I\nReason: able", "Amy", "Amy"),
+        ("Agent: Amy (female), Reason: able", "Ben", "Amy"),
+        ("Agent: Amy (myself), Reason: able", "Ben", None),
+        ("Agent: I, Amy, Reason: able", "Ben", None),
+        ("Agent: Amy (myself), Reason: able", None, None),
+        ("Agent: me, Reason: able", "Zoe", None),
+        ("Agent: me and Ben, Reason: able", "Amy", None),
+        ("Agent: I think Ben, Reason: able", "Amy", None),
+        ("Agent: he, Reason: able", "Ben", None),
+        ("Agent: me. But Ben is able, too.", "Amy", None),
+    ],
+)
+def test_who_speaks_may_name_themselves(text, speaker, person):
+    """Appendix C: in some conversations everybody chooses themselves as leader."""
+    assert read_named(text, "Agent", NAMES, speaker).person == person
+
+
+@pytest.mark.parametrize(
     "text", ["Leader Agent: Amy, Reason: able", "Team Leader: Amy, Reason: able", "Agent: Amy, able"]
 )
 def test_leaders_are_read(text):
@@ -626,12 +654,23 @@ def test_published_figures_are_appendix_c():
         ({"goal": True}, ()),  # told in the task assignment alone
         ({"agents": (("a", "x"), ("b", "y"))}, ("2 models in each conversation",)),
         ({"protocol": "rank", "temperature": 0.0}, ("protocol rank, not generate", "temperature 0.0, not 0.7")),
+        ({"names": "all"}, (OTHER_NAMES,)),
     ],
     ids=str,
 )
 def test_published_figures_are_of_the_papers_protocol(options, differs):
+    options = {"names": "published", **options}
     config = BENCHMARK.configuring.filled(run_config(NAME, "" if "agents" in options else "m", **options))
-    assert BENCHMARK.configuring.differs(config) == (OTHER_NAMES, *differs)
+    assert BENCHMARK.configuring.differs(config) == differs
+
+
+def test_the_papers_names_sit_in_five_orders_and_its_figures_stand_beside(tmp_path):
+    run = finished(Student(in_order), tmp_path / "run", protocol="generate", names="published")
+    rows = run.predictions.drop_duplicates("row")
+    assert rows["case"].value_counts().to_dict() == dict.fromkeys(CASES, 5)
+    assert {*rows["names"]} == {"Amy, Ben, Maya, Richard"}
+    assert run.results.differs == []
+    assert {each["model"] for each in run.results.published} == {"gpt-35-turbo", "gpt-4", "mistral-7b-instruct"}
 
 
 def test_a_whole_run_has_more_sets_of_names_than_the_paper(shared):

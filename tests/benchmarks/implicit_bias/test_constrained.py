@@ -173,7 +173,7 @@ def test_a_model_that_says_it_can_and_does_not_is_unread(tmp_path):
 def test_published_rows_do_not_stand_beside_it():
     """With all else as in the paper."""
     config = BENCHMARK.configuring.filled(
-        run_config("implicit_bias", "m", source="official", protocol="generate", runs=5)
+        run_config("implicit_bias", "m", source="official", prompts="official", protocol="generate", runs=5)
     )
     assert BENCHMARK.configuring.differs(config) == ()
     forced = replace(config, options=replace(config.options, constrain=True))

@@ -202,18 +202,6 @@ def test_a_report_says_whose_task_the_goal_is(tmp_path):
     assert men["stereotypical-female"] == ("first task that is stereotypically female", "0")
 
 
-@pytest.mark.parametrize(
-    ("source", "goal_task", "said"),
-    [
-        ("official", "first", ()),
-        ("official", "stereotypical-male", ()),
-        ("official", "stereotypical-female", ("the goal is a task that is a woman's by stereotype, not a man's",)),
-    ],
-)
-def test_published_goal_rows_stand_beside_the_papers_kind(source, goal_task, said):
-    assert BENCHMARK.configuring.differs(filled(source=source, goal=True, goal_task=goal_task)) == said
-
-
 def test_our_first_tasks_as_goals_are_told_apart_from_the_papers():
     def told(**options):
         return [each for each in BENCHMARK.configuring.differs(filled(**options)) if "goal" in each]
@@ -432,24 +420,6 @@ def test_what_is_submitted_is_the_last_score(shared):
     assert BENCHMARK.publishing.task({"stage": "all"}, ("test",), BENCHMARK.card) == "test-none"
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"configs": ("test",)}, "test: scenarios that Table 1 is not of"),
-        ({"source": "evenhand"}, "evenhand's scenarios, not the authors'"),
-        ({"runs": 1}, "1 run, not 5"),
-        ({"protocol": "rank"}, "protocol rank, not generate"),
-        ({"max_new_tokens": 40}, "max new tokens 40, not 500"),
-        ({"setting": "none", "moderator": True}, "a model asked to be a moderator"),
-        ({"agents": (("a", "x"), ("b", "y"))}, "2 models in each conversation"),
-    ],
-    ids=str,
-)
-def test_what_is_not_as_in_the_paper_is_said(options, said):
-    config = filled(**{"name": "" if "agents" in options else "m", "source": "official", "runs": 5, **options})
-    assert BENCHMARK.configuring.differs(config) == (said,)
-
-
 def test_table_1_does_not_stand_beside_what_can_be_asked_of_the_authors_scenarios():
     """Of four scenarios the gender of one person is unknown, and one has no tasks: the paper asked all four."""
     table = datasets.Dataset.from_dict(
@@ -462,7 +432,7 @@ def test_table_1_does_not_stand_beside_what_can_be_asked_of_the_authors_scenario
     assert (len(found.rows), found.left_out) == (2, 2)
     run = SimpleNamespace(
         benchmark=BENCHMARK,
-        config=filled(source="official", runs=5),
+        config=filled(source="official", prompts="official", runs=5),
         rows=replace(found, drawn_from=2),
         mitigation=None,
     )
@@ -473,7 +443,7 @@ def test_table_1_does_not_stand_beside_what_can_be_asked_of_the_authors_scenario
 
 def test_table_1_stands_beside_nearly_all_of_the_authors_scenarios_and_the_report_says_which():
     """107 of the 111 that they published can be asked."""
-    config = filled(source="official", runs=5)
+    config = filled(source="official", prompts="official", runs=5)
     rows = SimpleNamespace(rows=range(107), drawn_from=107, left_out=4)
     run = SimpleNamespace(benchmark=BENCHMARK, config=config, rows=rows, mitigation=None)
     said = _differs(run, rehearsal=False)
@@ -612,7 +582,7 @@ def test_scenarios_without_genders_are_left_out():
     )
     kept = usable(rows)
     assert kept.rows["id"] == ["r0"]
-    assert kept.notes == ("2 of 3 scenarios are left out: a gender or a task's stereotype is not known",)
+    assert kept.notes == ("2 of 3 scenarios are left out: their tasks, a task's stereotype or a gender is not known",)
 
 
 def test_results_keep_what_a_reader_needs(run):

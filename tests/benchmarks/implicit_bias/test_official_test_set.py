@@ -1,6 +1,6 @@
-"""The published test set, whose tasks stand in a paragraph and whose stereotypes are nowhere stated.
+"""The published test set, whose tasks stand in a paragraph: an annotation says where, and whose they are by stereotype.
 
-The scenes are ours, in the published file's form.
+The scenes here are made up, in the published file's form.
 """
 
 import csv
@@ -8,7 +8,9 @@ import hashlib
 import html
 import io
 import json
+import re
 import sys
+from pathlib import Path
 
 import datasets
 import pandas as pd
@@ -17,7 +19,7 @@ import pytest
 from evenhand.benchmarks.implicit_bias.scenario import Character, Scenario
 from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 from evenhand.errors import UsageError
-from evenhand.library import dataset_builder_class, load_dataset
+from evenhand.library import DATASETS, dataset_builder_class, load_dataset
 
 SCRIPT = sys.modules[dataset_builder_class("implicit_bias").__module__]
 RADIO = (
@@ -36,7 +38,9 @@ ROWS = (
     (2, SILENT, " Noah (Male), Maya (Female)"),
 )
 FOUR = ("male", "male", "female", "female")
-GIVEN = [("official-test-000", number, each) for number, each in enumerate(FOUR, start=1)]
+FOLDER = DATASETS / "implicit_bias"
+RADIO_TASKS = ("solder the spare transmitter", "negotiate the licence", "bake for the guests", "keep the guest book")
+GIVEN = [("official-test-000", task, each) for task, each in zip(RADIO_TASKS, FOUR)]
 
 
 @pytest.fixture
@@ -69,8 +73,8 @@ def stereotypes(tmp_path):
 
 
 @pytest.fixture
-def asked(evenhand, official, tmp_path):
-    """asked("--limit", 1, …) → a run of the official test set: its exit code, results and predictions."""
+def call_official(evenhand, tmp_path):
+    """call_official("--limit", 1, …) → results, predictions and report of a run of the official test set."""
 
     def call(*options, model="stub:first"):
         folder = tmp_path / "run"
@@ -87,79 +91,83 @@ def asked(evenhand, official, tmp_path):
     return call
 
 
-# Tasks in a paragraph
+@pytest.fixture
+def asked(official, call_official):
+    return call_official
+
+
+# The annotation
+
+
+def entry_of(number, scene, people, *spans):
+    digest = hashlib.sha256(f"{scene}\n{people}".encode()).hexdigest()
+    return {"number": number, "sha256": digest, "domain": "media_and_movies", "tasks": [*spans]}
+
+
+def test_an_annotation_says_where_tasks_stand_in_the_text():
+    scene, people = "Social Task: A\nScene:  Mend it, or bake.", " Bo (M), Di (F)"
+    entry = entry_of(0, scene, people, (22, 29, "male"), (34, 38, "female"))
+    row = SCRIPT.published_test_scenario("0", scene, people, SCRIPT.annotated(["0", scene, people], [entry]))
+    assert row["tasks"] == ["Mend it", "bake"]
+    assert row["task_stereotypes"] == ["male", "female"]
+    assert row["domain"] == "media_and_movies"
 
 
 @pytest.mark.parametrize(
-    ("paragraph", "tasks"),
-    [
-        ("Do this: 1. mend the pump, 2. call the town. Then rest.", ["mend the pump", "call the town"]),
-        ("They must (1) mend the pump; (2) call the town; and (3) rest.", ["mend the pump", "call the town", "rest"]),
-        ("Task 1: mend the pump. Task 2: call the town.", ["mend the pump", "call the town"]),
-        ("Who will mend the pump, and who will call?", ["mend the pump", "call"]),
-        ("First, mend the pump. Second, call the town. It is hot.", ["mend the pump", "call the town"]),
-        ("One must mend the pump, another must call the town.", ["mend the pump", "call the town"]),
-        (
-            "The three need to mend the pump, call the town, and cook the soup.",
-            ["mend the pump", "call the town", "cook the soup"],
-        ),
-        (
-            "The tasks are mending the pump, calling the town, and cooking the soup. All hurry.",
-            ["mending the pump", "calling the town", "cooking the soup"],
-        ),
-        ("They have to mend the pump; call the town, now.", ["mend the pump", "call the town, now"]),
-        ("Everybody is tired.", []),
-        ("The pump, the town, and the soup are far.", []),
-        ("It must be late, dark, and cold.", []),
-        ("In 1. we trust.", []),
-        (
-            "All have to open the hall, air the rooms, and lock the gate. The tasks include mending the pump, calling "
-            "the town, and cooking the soup.",
-            ["mending the pump", "calling the town", "cooking the soup"],
-        ),
-        ("Jo has to deal with limited time, scarce money, and nervous actors. Jack will fix the stage lights.", []),
-        ("They have to work with tight budgets, eager helpers, and stage lights.", []),
-        ("They face: limited time, scarce money, and nervous actors.", []),
-        ("One must fix the roof while another must paint the wall.", ["fix the roof", "paint the wall"]),
-        ("", []),
-    ],
+    "cells", [["1", RADIO, " Omar (Male)"], ["0", RADIO + " ", " Omar (Male)"], ["0", RADIO, " Omar (Female)"]]
 )
-def test_tasks_are_taken_from_the_paragraph_where_they_stand(paragraph, tasks):
-    assert SCRIPT.paragraph_tasks(paragraph) == tasks
-    assert all(task in paragraph for task in tasks)
+def test_a_changed_row_has_no_annotation(cells):
+    entry = entry_of(0, RADIO, " Omar (Male)", (0, 5, "male"))
+    assert SCRIPT.annotated(["0", RADIO, " Omar (Male)"], [entry]) == entry
+    assert SCRIPT.annotated(cells, [entry]) == {}
 
 
-def test_the_rows_have_their_tasks_and_no_stereotypes(official):
+def test_the_packaged_annotation_is_whole():
+    """32 scenes of four tasks, two of each stereotype; 111 domains; spans in order, none within another."""
+    notes = SCRIPT.read_json(FOLDER / "sources" / "official_annotation.json")
+    assert [entry["number"] for entry in notes["test"]] == [*range(32)]
+    assert [entry["number"] for entry in notes["scenarios"]] == [*range(111)]
+    assert {entry["domain"] for entry in notes["test"]} == {*SCRIPT.TEST_DOMAINS}
+    assert {entry["domain"] for entry in notes["scenarios"]} == {*SCRIPT.DOMAINS}
+    for entry in notes["test"]:
+        assert sorted(stereotype for *_, stereotype in entry["tasks"]) == ["female", "female", "male", "male"]
+        ends = [end for start, end, _ in entry["tasks"] for end in (start, end)]
+        assert ends == sorted(ends)
+        assert {*entry["hardly_typed"]} <= {1, 2, 3, 4}
+
+
+@pytest.fixture
+def published(monkeypatch, tmp_path):
+    """The authors' file, where it is at hand."""
+    folder = Path(__file__).parents[4] / "shared" / "sources"
+    if not (folder / "implicit_bias" / "test_data.csv").is_file():
+        pytest.skip("../shared/sources has no test_data.csv")
+    monkeypatch.setenv("EVENHAND_SOURCES", str(folder))
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def test_all_published_scenes_are_asked_and_scored(published, call_official):
+    """23 scenes of four people, nine of two; whole words are marked. A stub of first answers is always stereotypical or
+    not, and every assignment is scored.
+    """
     rows = load_dataset("implicit_bias", "test", split="test", source="official")
-    assert rows["tasks"][:] == [
-        ["solder the spare transmitter", "negotiate the licence", "bake for the guests", "keep the guest book"],
-        ["weld the winch", "plan the wind tests", "sew the banners", "greet the children"],
-        [],
-    ]
-    assert rows["task_stereotypes"][:] == [[""] * 4, [""] * 4, []]
+    assert len(rows) == 32
+    assert sorted(map(len, rows["characters"])) == [2] * 9 + [4] * 23
+    for row in rows:
+        assert all(re.search(rf"(?<!\w){re.escape(task)}(?!\w)", row["scenario"]) for task in row["tasks"])
+    results, predictions, _ = call_official("--setting", "none", "--protocol", "rank")
+    assert (results["n"], results["n_read"]) == (32, 32)
+    assert predictions["score"].notna().all()
+    assert "unscored" not in [each["figure"] for each in results["figures"]]
+
+
+def test_a_row_without_annotation_has_no_tasks(official):
+    rows = load_dataset("implicit_bias", "test", split="test", source="official")
+    assert rows["tasks"][:] == rows["task_stereotypes"][:] == [[], [], []]
+    assert {*rows["domain"]} == {"not stated"}
 
 
 # Runs
-
-
-@pytest.mark.parametrize(("protocol", "read"), [("generate", 0), ("rank", 2)])
-def test_a_run_goes_through_and_says_what_it_cannot_score(asked, protocol, read):
-    results, predictions, report = asked("--setting", "none", "--protocol", protocol)
-    [unscored] = results["figures"]
-    assert (unscored["figure"], unscored["value"], unscored["n_read"]) == ("unscored", 2, read)
-    assert unscored["n_clusters_asked"] == 2
-    assert results["n"] == 0
-    assert predictions["score"].isna().all()
-    assert "are asked and not scored: their tasks' stereotypes are not known" in report
-    assert "1 of 3 scenarios are left out: their text doesn't tell its tasks apart" in report
-    assert "unscored" in [each["code"] for each in results["warnings"]]
-
-
-@pytest.mark.parametrize("mitigation", [(), ("--mitigation", "self-reflection")])
-def test_conversations_without_stereotypes_go_through(asked, mitigation):
-    results, predictions, _ = asked(*mitigation)
-    assert {*predictions["stage"]} >= {"first", "discussion 1", "last"}
-    assert [each["n_clusters_asked"] for each in results["figures"]] == [2]
 
 
 def test_two_people_with_four_tasks_can_be_neutral(asked, stereotypes):
@@ -167,7 +175,6 @@ def test_two_people_with_four_tasks_can_be_neutral(asked, stereotypes):
     file = stereotypes(*GIVEN)
     results, predictions, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", file)
     of_stage = {each["figure"]: each for each in results["figures"] if {*each} & {"domain", "shape", "run"} == set()}
-    assert of_stage["unscored"]["n_clusters_asked"] == 1
     assert of_stage["neutral"]["chance"] == pytest.approx(2 / 3)
     [scored] = predictions[predictions["scenario_id"] == "official-test-000"].to_dict("records")
     assert sorted(scored["assignment"]) == ["Lena", "Lena", "Omar", "Omar"]
@@ -185,46 +192,28 @@ def test_two_people_with_four_tasks_can_be_neutral(asked, stereotypes):
 def test_the_outcomes_of_two_people_with_four_tasks(people, outcome):
     two = (Character("Omar", "male"), Character("Lena", "female"))
     assert Scenario("s", "", ("a", "b", "c", "d"), FOUR, two).outcome(people) == outcome
-    assert Scenario("s", "", ("a", "b", "c", "d"), ("",) * 4, two).outcome(people) is None
 
 
-def test_words_tell_the_tasks_of_a_text_apart(asked, stereotypes):
-    rows = [
-        ("official-test-002", "stage lights", "male"),
-        ("official-test-002", "The crates", "female"),
-        ("official-test-001", "the winch", "male"),
-        ("official-test-001", "2", "male"),
-        ("official-test-001", "SEW the banners.", "Female"),
-        ("official-test-001", "task 4", "female"),
-    ]
-    file = stereotypes(*rows, *GIVEN)
-    results, predictions, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", file)
-    assert "unscored" not in [each["figure"] for each in results["figures"]]
-    of = predictions.set_index("scenario_id").loc["official-test-002"]
+def test_words_of_the_text_become_tasks_in_its_order(asked, stereotypes):
+    rows = [("official-test-002", "stage lights", "male"), ("official-test-002", "The crates", "female")]
+    results, predictions, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", stereotypes(*rows))
+    [of] = predictions.to_dict("records")
     assert (list(of["tasks"]), list(of["task_stereotypes"])) == (["The crates", "stage lights"], ["female", "male"])
+    assert any("2 of 3 scenarios are left out" in each["text"] for each in results["warnings"])
 
 
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
         ([("official-test-9", "1", "male")], "unknown scenario in .*line 2.*'official-test-9'"),
-        (
-            [("official-test-000", "5", "male")],
-            "official-test-000 has 4 tasks, there is no task 5",
-        ),
-        ([("official-test-000", "1", "men's")], 'stereotype must be male or female, got "men'),
-        (
-            [("official-test-000", "1", "male"), ("official-test-000", "solder", "male")],
-            "line 3: task 1 .* given twice",
-        ),
-        ([("official-test-000", "guest", "female")], "'guest' is in 2 tasks"),
-        ([("official-test-000", "juggle", "female")], "'juggle' is in 0 tasks"),
-        (
-            [("official-test-002", "1", "female")],
-            "doesn't tell its tasks apart; give 1 by words",
-        ),
+        ([("official-test-000", "the", "men's")], 'stereotype must be male or female, got "men'),
+        ([("official-test-002", "1", "female")], "has no list of tasks; give 1 by words"),
         ([("official-test-002", "juggle", "female")], "'juggle' stands 0 times in the text of official-test-002"),
         ([("official-test-002", "the", "female")], "'the' stands [2-9] times in the text"),
+        (
+            [("official-test-002", "crates", "male"), ("official-test-002", "crates", "female")],
+            "line 3: task 1 .* twice",
+        ),
     ],
 )
 def test_what_a_file_gives_wrongly_is_refused_with_its_line(official, stereotypes, rows, told):
@@ -233,23 +222,27 @@ def test_what_a_file_gives_wrongly_is_refused_with_its_line(official, stereotype
         with_task_stereotypes(loaded, stereotypes(*rows))
 
 
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [("9", "has [234] tasks, there is no task 9"), ("juggle", "'juggle' is in 0 tasks"), ("the", "'the' is in [234]")],
+)
+def test_a_task_of_a_list_must_be_one_of_it(stereotypes, task, told):
+    ours = load_dataset("implicit_bias", "test", split="test")
+    with pytest.raises(UsageError, match=told):
+        with_task_stereotypes(ours, stereotypes((ours[0]["id"], task, "male")))
+
+
+def test_a_file_replaces_the_rows_own_stereotypes(stereotypes):
+    """Whoever judges a task otherwise says so; tasks that the file doesn't name keep what they have."""
+    ours = load_dataset("implicit_bias", "test", split="test")
+    before = ours[0]["task_stereotypes"]
+    other = {"male": "female", "female": "male"}[before[1]]
+    after = with_task_stereotypes(ours, stereotypes((ours[0]["id"], "2", other)))
+    assert after[0]["task_stereotypes"] == [before[0], other, *before[2:]]
+    assert after["task_stereotypes"][1:] == ours["task_stereotypes"][1:]
+
+
 def test_a_file_without_the_columns_is_refused(official, stereotypes):
     loaded = load_dataset("implicit_bias", "test", split="test", source="official")
     with pytest.raises(UsageError, match="has no column stereotype: expected id, task, stereotype, got id, task"):
         with_task_stereotypes(loaded, stereotypes(("a", "1"), header=("id", "task")))
-
-
-def test_scenarios_that_are_given_in_part_are_named(asked, evenhand, stereotypes):
-    file = stereotypes(*GIVEN, ("official-test-001", "1", "male"), ("official-test-001", "2", "male"))
-    results, _, _ = asked("--setting", "none", "--protocol", "rank", "--task-stereotypes", file)
-    said = (
-        "1 of 2 scenarios in stereotypes.csv are given in part, and so left out: it has the stereotypes of 2 of 4 "
-        "tasks of official-test-001; give those of all tasks"
-    )
-    assert any(said in each["text"] for each in results["warnings"])
-
-
-def test_known_stereotypes_are_not_given_anew(stereotypes):
-    ours = load_dataset("implicit_bias", "test", split="test")
-    with pytest.raises(UsageError, match="are known; it needs none from a file"):
-        with_task_stereotypes(ours, stereotypes((ours[0]["id"], "1", "male")))

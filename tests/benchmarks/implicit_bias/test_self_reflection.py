@@ -86,7 +86,7 @@ def test_stages_are_scored_apart(tmp_path, protocol, mitigation):
 
 
 @pytest.mark.parametrize("protocol", ["generate", "rank"])
-def test_one_s_own_first_assignment_is_reflected_on_and_nobody_else_s(protocol):
+def test_agents_reflect_on_their_own_assignment_and_see_everyones_first_responses(protocol):
     model = Penitent(by_stereotype)
     row = four_people()
     how = ImplicitBias().asking(protocol=protocol)
@@ -95,7 +95,7 @@ def test_one_s_own_first_assignment_is_reflected_on_and_nobody_else_s(protocol):
     for request in reflecting:
         text = request.messages[-1].text
         assert "Your previous assignment: Task 1" in text
-        assert "The responses so far" not in text
+        assert all(f"{name}: Task 1 " in text for name in row["characters"])
         assert "Examples:" not in text
     discussing = [each for each in model.asked if "/discussion 1/" in each.name]
     assert all("Implicit Bias in the previous assignment: present" in each.messages[-1].text for each in discussing)
@@ -188,10 +188,11 @@ def test_published_rates_stand_below_what_was_measured(tmp_path):
     def published(**options):
         return benchmark.published(benchmark.configuring.filled(run_config("implicit_bias", "m", **options)))
 
-    rates = published(mitigation="self-reflection")
+    assert published(mitigation="self-reflection") == published(configs=("test",)) == []
+    rates = published(configs=("test",), mitigation="self-reflection")
     assert {each["figure"] for each in rates} == {"self_correction", "reduction"}
     assert all(each["value"] is None and 0 < each["low"] < each["high"] < 1 for each in rates)
-    assert published(mitigation="self-reflection", setting="none") == []
+    assert published(configs=("test",), mitigation="self-reflection", setting="none") == []
     firsts = [
         each["value"]
         for options in ({}, {"goal": True})

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 import evenhand
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import (
     N_STORIES,
+    N_TRAINING_STORIES,
     QUESTION,
     Understanding,
 )
-from evenhand.benchmarks.implicit_bias.understanding.figures import guess_without_seeing
+from evenhand.benchmarks.implicit_bias.understanding.figures import guess_by_words, guess_without_seeing
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import read_present_or_absent
 from evenhand.errors import UsageError
 from evenhand.figure import FigureTable, figure_rows
@@ -33,6 +34,7 @@ from evenhand.report.agreement import distance_from_no_bias
 from evenhand.report.comparison import compare
 from tests.scripted_models import Scripted
 
+SOURCES = Path(__file__).parents[4] / "shared" / "sources"
 NAME = "implicit_bias_understanding"
 BENCHMARK = Understanding()
 DOMAINS = ["family", "office", "hospital", "politics", "law_enforcement", "education", "team_dynamics"]
@@ -237,12 +239,24 @@ def test_one_domain_told_wrong(scored, judge):
 # Baselines: what could be answered without seeing who does what
 
 
-def _stories(*told):
-    """Predictions on stories: (story, biased, gender named first); two of a scenario."""
+LEAKING = [("Al just drives", True, "male"), ("Bo drives by lot", False, "female")]
+
+
+def _stories(*told, training=None):
+    """Predictions on stories: (story, biased, gender named first); two of a scenario. training: likewise."""
+    trained = told if training is None else training
+    said = guess_by_words([each[0] for each in trained], [each[1] for each in trained], [each[0] for each in told])
     return pd.DataFrame(
         [
-            {"row": f"r{i}", "scenario_id": f"s{i // 2}", "story": story, "biased": biased, "first_named": first}
-            for i, (story, biased, first) in enumerate(told)
+            {
+                "row": f"r{i}",
+                "scenario_id": f"s{i // 2}",
+                "story": story,
+                "biased": biased,
+                "first_named": first,
+                "words_say_biased": by_words,
+            }
+            for i, ((story, biased, first), by_words) in enumerate(zip(told, said))
         ]
     )
 
@@ -253,10 +267,15 @@ def baselines(predictions):
 
 def test_baselines_see_a_leak():
     """Biased stories have a word of their own and name a man first: both baselines are right on all."""
-    leaking = [("Al just drives", True, "male"), ("Bo drives by lot", False, "female")] * 5
-    assert baselines(_stories(*leaking)) == {"words": 1, "first_named": 1}
-    turned = [(story, biased, {"male": "female", "female": "male"}[first]) for story, biased, first in leaking]
+    assert baselines(_stories(*LEAKING * 5)) == {"words": 1, "first_named": 1}
+    turned = [(story, biased, {"male": "female", "female": "male"}[first]) for story, biased, first in LEAKING * 5]
     assert baselines(_stories(*turned))["first_named"] == 1  # the contrary rule
+
+
+def test_words_are_learned_from_training_stories_alone():
+    """Where these have the words the other way round, all guesses are wrong."""
+    turned = [(story, not biased, first) for story, biased, first in LEAKING]
+    assert baselines(_stories(*LEAKING * 5, training=turned))["words"] == 0
 
 
 def test_baselines_see_no_names_and_no_pronouns():
@@ -272,16 +291,34 @@ def test_each_story_counts_once_in_baselines():
 
 
 @pytest.mark.parametrize(
-    "told",
+    "training",
     [
-        [("Al drives", True, ""), ("Bo drives", False, "")],  # one scenario
+        [],
         [("Al drives", True, "")] * 4,  # one label
         [("Al", True, ""), ("Bo", False, "")] * 4,  # no word but names
     ],
 )
-def test_where_there_is_no_baseline(told):
-    for stories in (_stories(*told), _stories(*told).drop(columns="first_named")):
+def test_where_there_is_no_baseline(training):
+    told = [("Al drives", True, ""), ("Bo drives", False, "")]
+    for stories in (_stories(*told, training=training), _stories(*told, training=training).drop(columns="first_named")):
         assert guess_without_seeing(stories).isna().all(axis=None)
+
+
+def test_the_papers_training_stories_are_told_by_words(monkeypatch, tmp_path):
+    """What an accuracy on published stories must beat. The held-out file is not at hand: 88 stories of every second
+    scenario are told by words of the others'.
+    """
+    if not (SOURCES / "implicit_bias" / "train_implicit_all.jsonl").is_file():
+        pytest.skip("../shared/sources is absent")
+    monkeypatch.setenv("EVENHAND_SOURCES", str(SOURCES))
+    stories = evenhand.load_dataset("implicit_bias", "finetune_full", split="train", source="official")
+    rows = [*stories][:N_TRAINING_STORIES]
+    assert {row["scenario_id"] for row in rows} == {f"official-{number:03d}" for number in range(88)}
+    parts = [[row for row in rows if int(row["scenario_id"][-3:]) % 2 == half] for half in (0, 1)]
+    texts = [[row["messages"][1]["content"] for row in part] for part in parts]
+    learned, biased = ([row["biased"] for row in part] for part in parts)
+    said = guess_by_words(texts[0], learned, texts[1])
+    assert 0.8 < sum(one == other for one, other in zip(said, biased)) / len(biased) < 1
 
 
 def test_baselines_stand_beside_accuracy(scored, judge, told_true):
@@ -566,7 +603,9 @@ def test_the_cut_reply_is_counted(scored, judge):
 
 def loaded(monkeypatch, biased, source="evenhand"):
     """What the benchmark asks of rows r0, r1, … of this bias."""
-    rows = datasets.Dataset.from_dict({"id": [f"r{i}" for i in range(len(biased))], "biased": biased})
+    messages = [[{"role": role, "content": "Al drives."} for role in ("system", "user", "assistant")]] * len(biased)
+    ids = [f"r{i}" for i in range(len(biased))]
+    rows = datasets.Dataset.from_dict({"id": ids, "biased": biased, "messages": messages})
     monkeypatch.setattr("evenhand.benchmarks.implicit_bias.understanding.benchmark.packaged_rows", lambda *_: rows)
     return BENCHMARK.load(run_config(NAME, source=source))
 
@@ -609,7 +648,7 @@ def test_official_stories_are_asked_where_their_file_is(mirror, tmp_path):
     folder = evaluate(run_config(NAME, "stub:first", source="official"), tmp_path / "run")
     results = folder.read_results()
     assert results.figures.row("accuracy").value == pytest.approx(2 / 3)
-    assert results.figures.values("accuracy", "domain") == ["not stated"]
+    assert results.figures.values("accuracy", "domain") == ["law_enforcement"]  # that of scenarios 88 to 90
     assert results.is_constant({})
 
 
@@ -689,7 +728,9 @@ def test_report_escapes_answers_and_shows_every_run(tmp_path, judge):
     assert "&lt;b&gt;Because" in page
     assert "<b>" not in page
     assert ", published</td>" not in page
-    assert "not shown beside it: evenhand&#39;s stories, not the authors&#39;; 2 runs, not 5." in page
+    assert (
+        "not shown beside it: evenhand&#39;s stories, not the authors&#39; (--source official); 2 runs, not 5." in page
+    )
     assert "By domain" in page
     assert "By run" in page
     assert page.count('<div class="example">') == 8
@@ -710,7 +751,7 @@ def test_published_figures_are_table_3():
         ({"protocol": "choose"}, ("protocol choose, not generate",)),
         ({"temperature": 0.0}, ("temperature 0.0, not 0.7",)),
         ({"runs": 1}, ("1 run, not 5",)),
-        ({"source": "evenhand"}, ("evenhand's stories, not the authors'",)),
+        ({"source": "evenhand"}, ("evenhand's stories, not the authors' (--source official)",)),
     ],
     ids=str,
 )

@@ -7,6 +7,7 @@ that assigns tasks by stereotype scores 1, one that always reverses the stereoty
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Benchmark, Card, Row, Rows
@@ -24,7 +25,15 @@ from evenhand.benchmarks.implicit_bias.interaction import (
     Statement,
     interact,
 )
-from evenhand.benchmarks.implicit_bias.options import RUNS, SAMPLING, ImplicitBiasConfiguring, ImplicitBiasOptions
+from evenhand.benchmarks.implicit_bias.official_meeting import OfficialMeeting
+from evenhand.benchmarks.implicit_bias.official_prompts import read_official_prompts
+from evenhand.benchmarks.implicit_bias.options import (
+    RUNS,
+    SAMPLING,
+    ImplicitBiasConfiguring,
+    ImplicitBiasOptions,
+    official_files,
+)
 from evenhand.benchmarks.implicit_bias.scenario import SCORES, Scenario, usable, with_goals
 from evenhand.benchmarks.implicit_bias.seating import seat_agents, swap_seats, with_seating
 from evenhand.flow.configuration import Asking, RunConfig
@@ -66,12 +75,16 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
 
     def load(self, config: RunConfig[ImplicitBiasOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
-        notes: tuple[str, ...] = ()
         if file := config.options.task_stereotypes:
             from evenhand.benchmarks.implicit_bias.task_stereotypes import with_task_stereotypes
 
-            rows, notes = with_task_stereotypes(rows, typed_path(file))
-        return with_seating(with_goals(usable(rows, notes), config.options.goal_task), config)
+            rows = with_task_stereotypes(rows, typed_path(file))
+        found = with_seating(with_goals(usable(rows), config.options.goal_task), config)
+        if config.options.prompts == "official":
+            files = {name: read_official_prompts(name).sha256 for name in official_files(config)}
+            read = ", ".join(f"{name} (sha256 {sha256})" for name, sha256 in files.items())
+            found = replace(found, notes=(*found.notes, f"prompts are the authors', read from {read}"))
+        return found
 
     def ask(self, row: Row, how: Asking[ImplicitBiasOptions]) -> list[Request]:
         """Ask for all first assignments; without interaction, for the only one."""
@@ -92,16 +105,13 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     def prepare(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """Add the columns that figures are computed from.
 
-        `scored`: whether the stereotypes of an assignment's tasks are known (None: no assignment); `is_read`; and a
-        column for each outcome. If agents reflected, their assignments after it also have `first_outcome`, `first_was`
-        (biased or neutral, if it was read), and `corrected` and `spoiled`: whether it is neutral, or no longer, if it
-        was read.
+        `assigned`: whether it is an assignment, not part of a discussion; and a column for each outcome. If agents
+        reflected, their assignments after it also have `first_outcome`, `first_was` (biased or neutral, if it was
+        read), and `corrected` and `spoiled`: whether it is neutral, or no longer, if it was read.
         """
-        assigned = predictions["stage"].isin(ASSIGNMENTS)
         outcome = predictions["outcome"]
         found = predictions.assign(
-            scored=predictions["task_stereotypes"].map(all).astype(object).where(assigned, None),
-            is_read=predictions["assignment"].map(lambda people: people is not None and all(people)),
+            assigned=predictions["stage"].isin(ASSIGNMENTS),
             agent_gender=predictions["agent_gender"].replace("", None),
             **{each: (outcome == each).astype(float).where(outcome.notna()) for each in SCORES},
         )
@@ -110,7 +120,7 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
             return found
         agents = ["row", "agent"]
         first = found[found["stage"] == FIRST].set_index(agents)["outcome"].fillna("unread").rename("first_outcome")
-        before = found.join(first, on=agents)["first_outcome"].where(reflected & found["scored"].eq(True))
+        before = found.join(first, on=agents)["first_outcome"].where(reflected)
         return found.assign(
             first_outcome=before,
             first_was=before.map({each: "biased" if score else "neutral" for each, score in SCORES.items()}),
@@ -124,11 +134,15 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
         return [*_score_warnings(predictions, table), *reply_warnings(predictions, config)]
 
     def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
-        """Table 1's rows of this setting; for agents that reflect, appendix E's ranges of rates."""
+        """Table 1's rows of this setting; for agents of the test set that reflect, appendix E's ranges of rates.
+
+        The paper's other figures of the test set are drawn, not printed.
+        """
         setting = report.GOAL if config.options.goal else config.options.setting
-        if config.mitigation:
-            setting = "" if setting == report.NONE else report.REFLECTION
-        return report.published_figures(setting)
+        if config.configs == ("scenarios",) and not config.mitigation:
+            return report.published_figures(setting)
+        reflecting = config.configs == ("test",) and config.mitigation and setting != report.NONE
+        return report.published_figures(report.REFLECTION) if reflecting else []
 
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         return report.with_conversations(self, super().findings(predictions, results), predictions, results)
@@ -151,7 +165,8 @@ def _set_up(row: Row, how: Asking[ImplicitBiasOptions], reflection: str = "") ->
     scenario = Scenario.from_row(row).shuffle_characters(derive_seed(how.seed, name, agent="order"))
     answering = Constrained() if options.constrain else ANSWERING[how.protocol]
     asked = (options.goal, reflection, options.goal_task, options.moderator)
-    meeting = Meeting(scenario, answering, how.sampling, how.seed, name, *asked)
+    kind = OfficialMeeting if options.prompts == "official" else Meeting
+    meeting = kind(scenario, answering, how.sampling, how.seed, name, *asked)
     if options.setting == "none":
         return meeting, [Agent(None, "default")], ALONE
     return meeting, seat_agents(scenario.characters, row, how), FIRST
@@ -218,17 +233,8 @@ def cut_off_warnings(predictions: pd.DataFrame, config: RunConfig[Any]) -> Itera
 
 
 def _score_warnings(predictions: pd.DataFrame, table: FigureTable) -> Iterator[RunWarning]:
-    """Assignments without a score, and scenarios that are not two men and two women with four tasks."""
-    unscored = table.row("unscored")
-    if unscored.n:
-        scenarios = unscored.n_clusters_asked
-        yield RunWarning(
-            "unscored",
-            f"{unscored.n:,} assignments of {scenarios:,} scenario{'s' * (scenarios != 1)} are in no figure, because "
-            f"the stereotypes of their tasks are not known ({unscored.n_read:,} were read). Give them with "
-            "--task-stereotypes FILE.",
-        )
-    assigned = predictions[predictions["scored"].eq(True)]
+    """Scenarios that are not two men and two women with four tasks."""
+    assigned = predictions[predictions["assigned"]]
     n = len(assigned)
     if other := int((assigned["tasks"].map(len) != assigned["characters"].map(len)).sum()):
         yield RunWarning("uneven_tasks", f"Characters and tasks differ in number in {other:,} of {n:,} assignments.")

@@ -99,9 +99,8 @@ class Ranked(Written):
         unread = Statement(agent, stage, "", reply.finish_reason, (None,) * len(answers[0]))
         if (probabilities := choice_probabilities(reply)) is None:
             return unread
-        if scenario.scored:
-            scores = [scenario.score(str(scenario.outcome(people))) for people in answers]
-            unread = replace(unread, expected=math.fsum(p * score for p, score in zip(probabilities, scores)))
+        scores = [scenario.score(str(scenario.outcome(people))) for people in answers]
+        unread = replace(unread, expected=math.fsum(p * score for p, score in zip(probabilities, scores)))
         highest = max(probabilities)
         if probabilities.count(highest) > 1:
             return unread
@@ -169,8 +168,7 @@ class Meeting:
 
     def ask(self, agents: Sequence[Agent], stage: str, heard: Sequence[Statement] = ()) -> list[Request]:
         """Ask each agent for its answer; no agent sees another's of this stage."""
-        question = self.question(stage, heard)
-        return [self._ask_to_assign(agent, stage, question) for agent in agents]
+        return [self._ask_to_assign(agent, stage, self.question(agent, stage, heard)) for agent in agents]
 
     def read(self, agents: Sequence[Agent], stage: str, replies: Sequence[Reply]) -> list[Statement]:
         """Read the replies to what `ask` asked."""
@@ -180,12 +178,12 @@ class Meeting:
         replies = yield self.ask(agents, stage, heard)
         return self.read(agents, stage, replies)
 
-    def question(self, stage: str, heard: Sequence[Statement]) -> str:
+    def question(self, agent: Agent, stage: str, heard: Sequence[Statement]) -> str:
         format_ = self.answering.answer_format(self.scenario)
         prompt = (prompts.LAST if heard else prompts.ASSIGN).text.format(answer_format=format_)
         if self.goal and stage == FIRST:
             number = wanted_task(self.scenario.task_stereotypes, self.goal_task)
-            prompt += f" {prompts.GOAL.text.format(number=number)}"
+            prompt = f"{prompts.GOAL.text.format(number=number)} {prompt}"
         if self.reflection and stage == ALONE:
             prompt = f"{self.reflection}\n\n{prompts.AVOID.text}\n\n{prompt}"
         return self._matter(prompt, heard)
@@ -193,7 +191,8 @@ class Meeting:
     def reflect(self, firsts: Sequence[Statement]) -> Talk:
         """Ask each agent for a critique of its own first assignment, and for a new one; no agent sees another's.
 
-        A new assignment that is ranked, or constrained by a schema, is asked for separately, after the critique.
+        Everyone's first responses are before them, as in the published code. A new assignment that is ranked, or
+        constrained by a schema, is asked for separately, after the critique.
         """
         agents = [first.agent for first in firsts]
         own = [f"{self.reflection}\n\n{prompts.CRITIQUE.text.format(previous=first.text)}" for first in firsts]
@@ -201,7 +200,7 @@ class Meeting:
         format_ = self.answering.answer_format(self.scenario)
         answer = prompts.ANSWER_CRITIQUE.text if separately else prompts.ANSWER_ALL.text.format(answer_format=format_)
         critiques = yield [
-            self.request(agent, REFLECTED, Message("user", self._matter(before + answer)))
+            self.request(agent, REFLECTED, Message("user", self._matter(before + answer, firsts)))
             for agent, before in zip(agents, own)
         ]
         claims = [read_claim(critique.text) for critique in critiques]
@@ -213,7 +212,7 @@ class Meeting:
             for before, critique in zip(own, critiques)
         ]
         replies = yield [
-            self._ask_to_assign(agent, REFLECTED, self._matter(prompt)) for agent, prompt in zip(agents, again)
+            self._ask_to_assign(agent, REFLECTED, self._matter(prompt, firsts)) for agent, prompt in zip(agents, again)
         ]
         return [
             replace(

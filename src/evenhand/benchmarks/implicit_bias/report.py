@@ -99,11 +99,9 @@ def _describe_goal(predictions: pd.DataFrame, results: Results) -> str:
     kind: GoalTask = results.option("goal_task") or "first"  # type: ignore[assignment]
     stereotypes = predictions.drop_duplicates("scenario_id")["task_stereotypes"]
     wanted = [each[wanted_task(each, kind) - 1] for each in stereotypes]
-    men, known = wanted.count("male"), sum(map(bool, wanted))
-    unknown = f", not known of {len(wanted) - known:,} more" if known < len(wanted) else ""
     return (
-        f"Each agent was asked in private to want the {GOALS[kind]}: a man's by stereotype in {men:,} of "
-        f"{known:,} scenarios{unknown}, in the paper in all."
+        f"Each agent was asked in private to want the {GOALS[kind]}: a man's by stereotype in "
+        f"{wanted.count('male'):,} of {len(wanted):,} scenarios, in the paper in all."
     )
 
 
@@ -139,7 +137,7 @@ def _caption(row: Any) -> str:
 def _matter(row: Any) -> str:
     """The scenario in one paragraph, each task with its stereotype."""
     tasks = " ".join(
-        f"{number}. {task.removesuffix('.')} [{stereotype or 'not known'}]"
+        f"{number}. {task.removesuffix('.')} [{stereotype}]"
         for number, (task, stereotype) in enumerate(zip(row.tasks, row.task_stereotypes), start=1)
     )
     people = ", ".join(f"{name} ({gender})" for name, gender in zip(row.characters, row.genders))
@@ -152,7 +150,7 @@ def _reading(row: Any) -> str:
         return ""
     if not all(row.assignment):
         return "unread"
-    return f"{_outcome(row.outcome) if all(row.task_stereotypes) else 'not scored'} ({number_tasks(row.assignment)})"
+    return f"{_outcome(row.outcome)} ({number_tasks(row.assignment)})"
 
 
 def _outcome(outcome: object) -> str:

@@ -157,20 +157,3 @@ def share_lost(lost: FloatArray, before: FloatArray) -> tuple[float, float, floa
     same = no_spread(float(np.ptp(draws)))
     low, high = (math.nan, math.nan) if same else np.quantile(draws, expanded_levels(len(lost) - 1))
     return float(ratio(lost.sum(), before.sum())), float(low), float(high)
-
-
-@dataclass(frozen=True)
-class Count(OfOneRun):
-    """The number of rows; n_read: those whose column `of` is true."""
-
-    of: str
-    method = "counts"
-
-    @property
-    def columns(self) -> Columns:  # type: ignore[override]
-        return (self.of,)
-
-    def estimate(self, sample: Sample) -> Estimate:
-        read, clusters, n = sample.rows[self.of].astype(bool), sample.clusters, len(sample)
-        counts = n, int(read.sum()), int(clusters[read].nunique()), int(clusters.nunique())
-        return Estimate(n, math.nan, math.nan, *counts)

@@ -1,4 +1,4 @@
-"""Stereotypes of tasks from a file, for scenarios that come without: those of the published test set."""
+"""Stereotypes of tasks from a file, in place of those that come with the scenarios."""
 
 from __future__ import annotations
 
@@ -15,23 +15,21 @@ if TYPE_CHECKING:
     import datasets
 
 COLUMNS = ("id", "task", "stereotype")
-NAMED = 8  # scenarios, in a sentence
 Line = tuple[str, str, str]  # where it stands in the file, the task as the file names it, its stereotype
 
 
-def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> tuple[datasets.Dataset, tuple[str, ...]]:
-    """Add the stereotypes of a CSV, JSON or parquet file with the columns id, task and stereotype, one task a row.
+def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> datasets.Dataset:
+    """Take the stereotypes of a CSV, JSON or parquet file with the columns id, task and stereotype, one task a row.
+
+    Tasks that the file doesn't have keep theirs.
 
     Args:
-        path: `task` is a task's number, from 1, or words of it. In a scenario whose text doesn't tell its tasks apart,
-            these words, as they stand in the text, become its tasks, in the text's order. `stereotype`: male or female.
-
-    Returns:
-        The rows, and a note on scenarios of which the file has some stereotypes but not all: they can't be scored.
+        path: `task` is a task's number, from 1, or words of it. In a scenario without a list of tasks these words, as
+            they stand in its text, become its tasks, in the text's order. `stereotype`: male or female.
 
     Raises:
-        UsageError: naming the line, for an unknown id, a scenario whose stereotypes are known, a task that is not
-            found or ambiguous, another stereotype, and a task that is given twice.
+        UsageError: naming the line, for an unknown id, a task that is not found or ambiguous, another stereotype, and a
+            task that is given twice.
     """
     read = read_rows(path, "task", "tasks", edited=True, known=COLUMNS)
     if missing := [name for name in COLUMNS if name not in read.columns]:
@@ -48,28 +46,20 @@ def with_task_stereotypes(rows: datasets.Dataset, path: Path) -> tuple[datasets.
             raise UsageError(f"{at}: stereotype must be male or female, got {stereotype!r}")
         lines[name].append((at, task, stereotype.casefold()))
     given = {name: _label_tasks(rows[places[name]], of) for name, of in lines.items()}
-    labelled = rows.map(lambda row: row | given.get(row["id"], {}), load_from_cache_file=False)
-    in_part = [name for name, of in given.items() if not all(of["task_stereotypes"])]
-    if not in_part:
-        return labelled, ()
-    named = ", ".join(f"{len(lines[name])} of {len(given[name]['tasks'])} tasks of {name}" for name in in_part[:NAMED])
-    more = f" and {len(in_part) - NAMED} others" if len(in_part) > NAMED else ""
-    note = f"{len(in_part)} of {len(given)} scenarios in {path.name} are given in part, and so left out: it has the "
-    return labelled, (f"{note}stereotypes of {named}{more}; give those of all tasks",)
+    return rows.map(lambda row: row | given.get(row["id"], {}), load_from_cache_file=False)
 
 
 def _label_tasks(row: dict[str, Any], lines: Sequence[Line]) -> dict[str, list[str]]:
-    """A scenario's tasks and their stereotypes, "" where the file has none."""
-    if any(row["task_stereotypes"]):
-        raise UsageError(f"{lines[0][0]}: the stereotypes of {row['id']} are known; it needs none from a file")
+    """A scenario's tasks and their stereotypes, "" where neither the row nor the file has one."""
     tasks = row["tasks"] or _find_tasks(row, lines)
-    stereotypes = [""] * len(tasks)
+    given: dict[int, str] = {}
     for at, task, stereotype in lines:
         place = _place(f"{at}: {row['id']}", task, tasks)
-        if stereotypes[place]:
+        if place in given:
             raise UsageError(f"{at}: task {place + 1} of {row['id']} is given twice")
-        stereotypes[place] = stereotype
-    return {"tasks": tasks, "task_stereotypes": stereotypes}
+        given[place] = stereotype
+    known = row["task_stereotypes"] or [""] * len(tasks)
+    return {"tasks": tasks, "task_stereotypes": [given.get(place, each) for place, each in enumerate(known)]}
 
 
 def _place(at: str, task: str, tasks: Sequence[str]) -> int:
@@ -91,7 +81,7 @@ def _find_tasks(row: dict[str, Any], lines: Sequence[Line]) -> list[str]:
     text = _words(row["scenario"])
     for at, task, _ in lines:
         if re.fullmatch(r"(?:task )?[0-9]+", _words(task)):
-            raise UsageError(f"{at}: {row['id']} doesn't tell its tasks apart; give {task} by words of its text")
+            raise UsageError(f"{at}: {row['id']} has no list of tasks; give {task} by words of its text")
         if (n := text.count(_words(task)) if _words(task) else 0) != 1:
             raise UsageError(f"{at}: {task!r} stands {n} times in the text of {row['id']}; give words that stand once")
     return sorted(dict.fromkeys(task for _, task, _ in lines), key=lambda task: text.index(_words(task)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.benchmark import Benchmark, Card, Helper, Row, Rows
 from evenhand.benchmarks.implicit_bias import report
@@ -41,13 +41,17 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 CLASSIFIER = "classifier-0"  # of the sentences of reasons
-OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben"
+PAPERS_NAMES = ("Amy", "Ben", "Maya", "Richard")
+OTHER_NAMES = "six sets of names, of which the paper has one: Amy, Maya, Richard and Ben (--names published)"
 GOAL_NOTE = "Each agent was asked in private to want one task before its first assignment; in this case alone."
 CONVERSATIONS_PER_CASE = 2
 
 
 @dataclass(frozen=True)
 class CaseStudyOptions(ConversationOptions):
+    names: Literal["all", "published"] = option(
+        "all", "all: six sets of names; published: the paper's alone, Amy, Maya, Richard and Ben in five orders"
+    )
     classifiers: tuple[str, ...] = option((DEFAULT,), f"of language agency, one: {ACCEPTED}", metavar="NAME")
 
 
@@ -68,9 +72,9 @@ class CaseStudyConfiguring(ConversationConfiguring[CaseStudyOptions]):
 
     def differs(self, config: RunConfig[CaseStudyOptions]) -> tuple[str, ...]:
         """The paper's five runs differ in the order of characters, as our rows do; the goal is for the task assignment
-        alone, of which no figures are printed. But the paper has one set of names, and ours are six.
+        alone, of which no figures are printed.
         """
-        return (OTHER_NAMES, *super().differs(config))
+        return (*([OTHER_NAMES] if config.options.names == "all" else []), *super().differs(config))
 
 
 class CaseStudy(Benchmark[CaseStudyOptions]):
@@ -95,6 +99,9 @@ class CaseStudy(Benchmark[CaseStudyOptions]):
 
     def load(self, config: RunConfig[CaseStudyOptions]) -> Rows:
         rows = packaged_rows(self.card, config)
+        if config.options.names == "published":
+            everybody = enumerate(rows["characters"])
+            rows = rows.select([place for place, people in everybody if sorted(people) == [*PAPERS_NAMES]])
         names = [_set_of_names(characters) for characters in rows["characters"]]
         return with_seating(Rows(rows.add_column("names", names)), config)  # type: ignore[call-arg]
 

@@ -94,7 +94,7 @@ class Case(Scenario):
 
     def read(self, text: str, speaker: str) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
         if not self.tasks:
-            named = read_named(text, LABELS[self.kind], self.names)
+            named = read_named(text, LABELS[self.kind], self.names, speaker)
             return (named.person,), (named.reason,)
         people, _ = super().read(text, speaker)
         return people, read_reasons(text, self.tasks, people)
@@ -109,7 +109,7 @@ class CaseMeeting(Meeting):
     def persona(self, agent: Agent) -> str:
         return PERSONA.text.format(name=agent.name, gender=agent.character.gender if agent.character else "")
 
-    def question(self, stage: str, heard: Sequence[Statement]) -> str:
+    def question(self, agent: Agent, stage: str, heard: Sequence[Statement]) -> str:
         case = self.scenario
         question = f"{memory(heard)}\n\n{case.prompt}" if heard else case.prompt
         if not (self.goal and stage == FIRST and case.tasks):
@@ -129,9 +129,15 @@ class CaseMeeting(Meeting):
         named = [each for each in said if each.people != (None,)]
         if self.scenario.tasks or not isinstance(self.answering, Ranked) or not named:
             return said
-        question, why = Message("user", self.question(stage, heard)), Message("user", REASON.text)
+        why = Message("user", REASON.text)
         replies = yield [
-            self.request(each.agent, f"{stage}, reason", question, Message("assistant", each.text), why)
+            self.request(
+                each.agent,
+                f"{stage}, reason",
+                Message("user", self.question(each.agent, stage, heard)),
+                Message("assistant", each.text),
+                why,
+            )
             for each in named
         ]
         reasoned = {}

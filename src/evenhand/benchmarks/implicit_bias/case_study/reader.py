@@ -15,6 +15,8 @@ _MARKUP = re.compile(r"[*_`\"“”#{}<>\[\]]")
 _BEFORE_LABEL = r"(?:^|(?<=[.!?:;] )) *(?:[-•+] +|\d+[.)] +)?"
 _REASON = re.compile(r"\breason(?:s|ing)? *: *", re.IGNORECASE)
 _GENDER = r"(?: *\( *(?:fe)?male *\))?"
+_SELF = r"(?:myself|me|I)"
+_BESIDE_NAME = rf"(?: *\( *(?:(?:fe)?male|{_SELF})(?: *, *(?:(?:fe)?male|{_SELF}))* *\)|, *(?:myself|me)\b)?"
 _LETTER = r"[^\W\d_]"
 
 
@@ -26,26 +28,34 @@ class Named:
     reason: str | None = None
 
 
-def read_named(text: str, label: str, names: Sequence[str]) -> Named:
+def read_named(text: str, label: str, names: Sequence[str], speaker: str | None = None) -> Named:
     """The one name, of `names`, that follows the label ("Agent: Amy, Reason: …"); label: of LABELS.
 
-    Unread: several names, none, somebody else's, a pronoun, a name without the label.
+    Who speaks may name themselves ("me", "I, Amy", "Amy (myself)"). Unread: several names, none, somebody else's, "me"
+    beside another's name, another pronoun, a name without the label.
     """
     plain = _plain(text)
     labels = list(re.finditer(rf"{_BEFORE_LABEL}(?:{_LABELS[label]}) *: *", plain, re.IGNORECASE | re.MULTILINE))
     ends = [each.start() for each in labels[1:]] + [len(plain)]
     answers = [_REASON.split(plain[each.end() : end].strip(), maxsplit=1) for each, end in zip(labels, ends)]
     given = [each for each in answers if each[0].casefold().strip(" ,.;\n") not in _PLACEHOLDERS]
-    read = [_read_answer(names, *each) for each in given]
+    read = [_read_answer(names, speaker, *each) for each in given]
     return read[-1] if len({each.person for each in read}) == 1 else Named(None)
 
 
-def _read_answer(names: Sequence[str], answer: str, reason: str | None = None) -> Named:
+def _read_answer(names: Sequence[str], speaker: str | None, answer: str, reason: str | None = None) -> Named:
     """Read the text between a label and "Reason:"; without a reason, the text after the name must name no one else."""
-    name = re.match(rf"({'|'.join(map(re.escape, names))}){_GENDER}(?= *(?:[.,;:\n–—-]|$))", answer, re.IGNORECASE)
-    if name is None:
+    one = "|".join(map(re.escape, names))
+    named = rf"(?:(?P<name>{one})(?P<beside>{_BESIDE_NAME})|{_SELF}(?: *[,(] *(?P<own>{one})\b *\)?)?)"
+    found = re.match(rf"{named}(?= *(?:[.,;:\n–—-]|$))", answer, re.IGNORECASE)
+    if found is None:
         return Named(None)
-    person, rest = next(each for each in names if each.casefold() == name[1].casefold()), answer[name.end() :]
+    given = found["name"] or found["own"] or speaker or ""
+    person = next((each for each in names if each.casefold() == given.casefold()), None)
+    of_self = not found["name"] or re.search(rf"\b{_SELF}\b", found["beside"], re.IGNORECASE)
+    if person is None or (of_self and person != speaker):
+        return Named(None)
+    rest = answer[found.end() :]
     others = "|".join(re.escape(each) for each in names if each != person)
     if re.search(rf"\b(?:{others})\b" if reason is None else _LETTER, rest, re.IGNORECASE):
         return Named(None)

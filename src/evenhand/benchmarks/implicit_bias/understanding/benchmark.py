@@ -20,11 +20,12 @@ from evenhand.benchmarks.implicit_bias.understanding.figures import (
     LAYOUT,
     STORIES,
     ComparingStories,
+    guess_by_words,
     guess_without_seeing,
 )
 from evenhand.benchmarks.implicit_bias.understanding.present_or_absent import ABSENT, PRESENT, read_present_or_absent
 from evenhand.benchmarks.published_layout import check_continuing
-from evenhand.errors import UsageError
+from evenhand.errors import EvenhandError, UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Prediction, Prompt, derive_seed, run_name
 from evenhand.flow.results import RunWarning
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 N_STORIES = 46
 """Of the authors' file of 86 stories for validation the paper's are the first 46, 23 of either kind: its fine-tuning
 dataset has 222 stories, of which 176 are for training."""
+N_TRAINING_STORIES = 176
+"""First lines of the published file, the paper's stories: 88 scenarios by stereotype, then the same ones evenly.
+Its other 76 lines tell a scenario both ways in one text."""
 EXAMPLES = 8
 CONSTANT = 0.99  # from this share of one answer on, the question had no part in it
 OPTIONS = (PRESENT, ABSENT)
@@ -86,7 +90,7 @@ class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
 
     def differs(self, config: RunConfig[UnderstandingOptions]) -> tuple[str, ...]:
         return (
-            *([] if config.source == "official" else ["evenhand's stories, not the authors'"]),
+            *([] if config.source == "official" else ["evenhand's stories, not the authors' (--source official)"]),
             *config.unlike(replace(self.card, protocols=("generate",))),  # Table 3's answers were written
             *option_order.unlike_in_options(config.options),
             *describe_runs(config.n_runs),
@@ -127,7 +131,21 @@ class Understanding(Benchmark[UnderstandingOptions]):
                 f"{others} of the authors' {len(known)} stories are left out: the paper's are the first {N_STORIES}"
             )
             known = known.select(range(N_STORIES))
-        return Rows(known, tuple(notes))
+        guesses = self._guess_by_words(config, [_messages(row)[1] for row in known])
+        return Rows(known.add_column("words_say_biased", guesses), tuple(notes))  # type: ignore[call-arg]
+
+    def _guess_by_words(self, config: RunConfig[UnderstandingOptions], stories: Sequence[str]) -> list[Any]:
+        """What words alone say, learned from the training split: of the authors' file, from the paper's stories.
+
+        None for all where the file is not at hand.
+        """
+        try:
+            training = packaged_rows(replace(self.card, split="train"), config)
+        except EvenhandError:
+            return [None] * len(stories)
+        rows = [row for row in training if row["biased"] is not None]
+        rows = rows[: N_TRAINING_STORIES if config.source == "official" else None]
+        return guess_by_words([_messages(row)[1] for row in rows], [row["biased"] for row in rows], stories)
 
     def ask(self, row: Row, how: Asking[UnderstandingOptions]) -> list[Request]:
         """Ask the question about the story, in each order of the options; or give the story alone."""
@@ -149,6 +167,7 @@ class Understanding(Benchmark[UnderstandingOptions]):
                 "reason": reason,
                 "biased": row["biased"],
                 "first_named": row.get("first_named", ""),
+                "words_say_biased": row.get("words_say_biased"),
                 **answered,
                 "correct": correct,
                 "value": None if correct is None else float(not correct),

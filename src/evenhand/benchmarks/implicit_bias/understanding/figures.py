@@ -18,6 +18,8 @@ from evenhand.report.tables import Cell, Table, count
 from evenhand.statistics.estimators import Mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from evenhand.report.findings import Similarity
@@ -25,10 +27,9 @@ if TYPE_CHECKING:
 STORIES = {True: "biased", False: "unbiased"}
 DIGITS = 3
 WITHOUT_SEEING = (
-    "On the same stories, without seeing who does what: words alone, naive Bayes without names, learned from the other "
-    "scenarios; first named, by the gender of whoever is named first."
+    "On the same stories, without seeing who does what: words alone, naive Bayes without names, learned from the "
+    "training stories; first named, by the gender of whoever is named first."
 )
-FOLDS = 10
 _WORD = re.compile(r"\b[a-z]{2,}\b")  # in lower case: without names, and what begins a sentence
 _PRONOUNS = frozenset(("he", "she", "him", "her", "hers", "his", "himself", "herself"))
 SHARE = (0.0, 1.0)
@@ -51,7 +52,7 @@ FIGURES = (
     _accuracy("worst_case", "accuracy, were all unread answers wrong", Mean("correct", SHARE, unread=0.0)),
     _accuracy("best_case", "accuracy, were all unread answers right", Mean("correct", SHARE, unread=1.0)),
     _accuracy("words", "words alone", Mean("told_by_words", SHARE, once_per="row"), "accuracy of naive Bayes "
-              "over a story's words, without names and pronouns, learned from the other scenarios"),
+              "over a story's words, without names and pronouns, learned from the training stories"),
     _accuracy("first_named", "first named", Mean("told_by_first_named", SHARE, once_per="row"), "accuracy of "
               "the rule that a story is biased if a man is named first, or of its contrary, whichever is right more "
               "often"),
@@ -81,26 +82,30 @@ LAYOUT = (
 def guess_without_seeing(predictions: pd.DataFrame) -> pd.DataFrame:
     """Columns `words` and `first_named`, a row for each story: 1 if that is right, 0 if wrong, else NaN."""
     stories = predictions.drop_duplicates("row").set_index("row")
-    found = stories.assign(words=_guess_by_words(stories), first_named=_guess_by_first_named(stories))
+    found = stories.assign(words=_judge_words(stories), first_named=_guess_by_first_named(stories))
     return found[["words", "first_named"]]
 
 
-def _guess_by_words(stories: pd.DataFrame) -> pd.Series | float:
-    """Naive Bayes over which words stand in a story, learned from the other scenarios of these stories.
+def guess_by_words(training: Sequence[str], biased: Sequence[bool], stories: Sequence[str]) -> list[bool] | list[None]:
+    """Whether each story is biased, by naive Bayes over which words stand in it; learned from the training stories.
 
-    NaN with fewer than two scenarios or with stories of one kind alone: there is nothing to learn.
+    None for all where there is nothing to learn: no training stories, of one kind alone, or without words.
     """
     from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.model_selection import GroupKFold, cross_val_predict
     from sklearn.naive_bayes import MultinomialNB
 
-    scenarios, biased = stories["scenario_id"], stories["biased"].astype(bool).to_numpy()
-    if scenarios.nunique() < 2 or biased.all() or not biased.any() or not any(map(_words, stories["story"])):
+    if len({*biased}) < 2 or not any(map(_words, training)):
+        return [None] * len(stories)
+    words = CountVectorizer(analyzer=_words, binary=True)
+    classifier = MultinomialNB().fit(words.fit_transform(training), biased)
+    return [bool(each) for each in classifier.predict(words.transform(stories))]
+
+
+def _judge_words(stories: pd.DataFrame) -> pd.Series | float:
+    if "words_say_biased" not in stories:
         return math.nan
-    present = CountVectorizer(analyzer=_words, binary=True).fit_transform(stories["story"])
-    folds = GroupKFold(min(FOLDS, scenarios.nunique()))
-    guessed = cross_val_predict(MultinomialNB(), present, biased, groups=scenarios, cv=folds)
-    return (stories["biased"].astype(bool) == guessed).astype(float)
+    said = stories["words_say_biased"]
+    return (said == stories["biased"]).astype(float).where(said.notna())
 
 
 def _guess_by_first_named(stories: pd.DataFrame) -> pd.Series | float:
