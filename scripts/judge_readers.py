@@ -6,9 +6,11 @@ label is null. "row" is what the reader knows besides the text, and the labels a
 
     contact_hypothesis           {"scale": "certainty" | "likelihood" | "frequency"}      "Yes" | "No" | "Likely" | …
     contact_controls             {"options": ["Yes", "No"]}                               one of the options
-    bbq                          {"answers": [first, second, third]}                      0, 1 or 2: the place of one
+    bbq                          {"answers": [first, second, third], "question": as asked, or left out}
+                                     0, 1 or 2: the place of one; "I don't know" is the answer unknown
     labe                         {}                                  "text" | "refusal" | "error marker" | "empty"
     utility                      {"answers": [accepted, …]}          "correct" | "wrong" | "refused" | "empty"
+                                     refused: also "I don't know" and its kind, with no answer after it
     implicit_bias                {"tasks": […], "people": […], "speaker": name or left out}
                                      [name or null for each task], or null for all; tasks are counted, not texts
     implicit_bias_understanding  {}                                  "present" | "absent"
