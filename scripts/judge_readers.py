@@ -68,7 +68,7 @@ def _read_picture(text: str, row: Row) -> str | None:
 READERS: dict[str, Callable[[str, Row], Any]] = {
     "contact_hypothesis": _read_scale,
     "contact_controls": _read_scale,
-    "bbq": lambda text, row: read_place(text, row["answers"], cut_off=bool(row.get("cut_off"))),
+    "bbq": lambda text, row: read_place(text, row["answers"], bool(row.get("cut_off")), row.get("question", "")),
     "labe": lambda text, row: why_no_text(text) or "text",
     "utility": lambda text, row: read_outcome(_reply(text, row), row["answers"]),
     "implicit_bias": lambda text, row: read_assignment(text, row["tasks"], row["people"], row.get("speaker")),

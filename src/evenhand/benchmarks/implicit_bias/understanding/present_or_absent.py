@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from evenhand.answers.short_answers import Option, find_given, plain_lines
+from evenhand.answers.short_answers import Option, plain_lines, read_said
 
 PRESENT: Final = "present"
 ABSENT: Final = "absent"
@@ -77,7 +77,7 @@ def read_present_or_absent(text: str) -> str | None:
     said of bias in general, or denied in a way that isn't known for sure. "Yes" alone is no answer.
     """
     said = _NO_DENIAL.sub("", plain_lines(text))
-    place = find_given(text, _OPTIONS)
+    place = read_said(text, _OPTIONS).given
     begins = re.match(r"\W*(yes|no)\b(?=[,.!:;\n]| [–-])\W*", said)
     rest = said[begins.end() :] if begins else said
     labelled = _LABELLED.search(said)
