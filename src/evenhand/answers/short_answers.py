@@ -20,6 +20,7 @@ _SLOT = r"answer|choice|verdict|conclusion|response|option|decision|selection|pr
 _REWRITTEN = tuple(
     (re.compile(pattern), new)
     for pattern, new in (
+        (r"<\|[^|<>\n]{1,40}\|>", "\n"),
         (r"[-=]+>", ": "),
         (r"[✅✔✓☑]\ufe0f?", " yes "),
         (r"[❌✗✘✖]\ufe0f?", " no "),
@@ -38,13 +39,13 @@ _REWRITTEN = tuple(
 )
 _OTHER_TURN = re.compile(r"\n[\W_]*(?:question|q|user|human|context|story|input|instruction|passage)\b[\W_]*:")
 _MARK = re.compile(
-    rf"\b(?:{_SLOT})\b[^\n:=.!?]{{0,60}}?(?:\s?[:=]|\s->|\b(?:is|was|be|remains|would be|'s)\b)[\s:]*(?:therefore|"
-    r"then|thus|simply|that|a|clearly)?[\s:]*|\bi(?:'d| would|'ll| will)? (?:say|choose|pick|select|go with|answer):? "
+    rf"\b(?:{_SLOT})\b[^\n:=.!?]{{0,60}}?(?:\s?[:=]|\s->|\b(?:is|was|be|remains|would be|'s)\b)[\s:]*(?:(?:therefore|"
+    r"then|thus|simply|that|clearly|a(?= (?:yes|no|clear|firm|definite)))\b)?[\s:]*|\bi(?:'d| would|'ll| will)? (?:say|choose|pick|select|go with|answer):? "
 )
 _LEAD_IN = re.compile(
     r"(?:(?:well|hmm+|sure|okay|ok|honestly|certainly|absolutely|definitely|of course(?: not)?|i'm sorry|sorry|but|so|"
     r"therefore|hence|thus|and|then|to be honest|in short|in one word|overall|ja|nein|oui|non|s[ií]|nao|hai|now|"
-    r"i (?:think|believe|guess)(?: that)?|my (?:short )?answer|assistant|human|a|not at all|very|highly|quite|most|"
+    r"i (?:think|believe|guess)(?: that)?|my (?:short )?answer|assistant|human|a(?= (?:yes|no|clear|firm|definite))|not at all|very|highly|quite|most|"
     r"the (?:correct )?(?:option|answer)|option|choice)\b(?:[\s,.!:–\"]| -)*(?!-))*"
 )
 _DENIED = re.compile(
@@ -63,10 +64,10 @@ _CLAUSE = re.compile(
     r"since|yet|however|although|though|while|whereas|as|and(?= not| it| the))\b|, (?!or\b)|: | [–-] "
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:wait|correction|on second thought|on reflection|i mean|hold on|scratch that|misread|changed? my (?:mind|"
+    r"\b(?:wait|correction|on second thought|on reflection|hold on|scratch that|misread|changed? my (?:mind|"
     r"answer)|no, actually|actually,? no)\b"
 )
-_UNDECIDED = re.compile(r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b|can't decide|if i (?:had|have) to guess")
+_UNDECIDED = re.compile(r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b|can't decide|if i (?:had|have) to guess|possible answers")
 _BEFORE = re.compile(  # what stands in a clause before an option that it asserts ends so
     r"(?:^|\b(?:so|then|thus|and|hence|clearly|therefore|think|believe|say|choose|chose|pick|go with|confident|conclude|"
     r"select|that|it's|is|was|by|were|are|be|answer|to|opt for|must be)|:|\()\W*$"
@@ -82,7 +83,7 @@ _LED = re.compile(
     r"[:,–\"-])$"
 )
 _CONTINUED = re.compile(  # what may follow the word with which a reply begins; of "no", which also denies a noun, less
-    r"\W*$|\W*[.,;:!)\"–-](?! ?\d)|\W+(?:because|since|as|for|given|due|i|it|that|they|we|he|she|this|there|"
+    r"\W*$|\W+yes\W*$|\W*[.,;:!)\"–-](?! ?\d)|\W+(?:because|since|as|for|given|due|i|it|that|they|we|he|she|this|there|"
     r"way|absolutely|definitely|indeed|thanks?|would|they|to|everyone|my|based)\b|\W*\("
 )
 
@@ -221,13 +222,15 @@ class _Reader:
             if _REJECTED.match(self._words.sub("", clause).strip()) or others - {place}:
                 return None  # "(b) is wrong", "(a) or (b)"
             return None if named and place not in named else place
-        line = line.lstrip("(")
+        line = (whole and _TRANSLATED.sub("", line)) or line.lstrip("(")
         word = self._words.match(line)
-        if not word or re.match(r"\W*(?:or|and|/|not)\b", line[word.end() :]):
+        if not word:
             return None
-        place = self._place[word[0]]
+        place, rest = self._place[word[0]], re.sub(rf"^(?:\W+{re.escape(word[0])}\b)+", "", line[word.end() :])
+        if re.match(r"\W*(?:or|and)\b|\s*(?:/|not\b)", rest):
+            return None
         after = re.compile(r"\W*$") if whole else _CONTINUED if self._options[place].bare else _CONTINUED_NAME
-        if not after.match(line, word.end()):
+        if not after.match(rest):
             return None
         return None if self._named(_CLAUSE.split(line)[0]) - {place} else place  # "Yes.No"
 
@@ -285,9 +288,10 @@ class _Reader:
 
 _TICK = re.compile(r"\|[\W]*(?:is )?(?:yes|correct|right|true|supported)\b")
 _CROSS = re.compile(r"\|[\W]*(?:is )?(?:no|not|wrong|incorrect|false|unsupported)\b|\|\W*$")
+_TRANSLATED = re.compile(r"^[^\W\d][\w ]{0,40}\W{0,3}\((?=[^()]*\)\W*$)")
 _RELATIVE = re.compile(r"\b(?:who|that|which)\b.*?(?=\b(?:is|was|are|were)\W*$)")
-_HYPOTHETICAL = re.compile(r"\b(?:if|whether|unless|possible|might|may|could|people|wrong|biased|stereotyp\w*)\b")
-_CONTINUED_NAME = re.compile(r"\s*(?:$|[.,;:!)(–\"-](?! ?\d)|because\b|since\b|as\b|for\b|\()")
+_HYPOTHETICAL = re.compile(r"\b(?:previous|earlier|initial|if|whether|unless|possible|might|may|could|people|wrong|biased|stereotyp\w*)\b")
+_CONTINUED_NAME = re.compile(r"\s*(?:$|yes\W*$|[.,;:!)(–\"-](?! ?\d)|because\b|since\b|as\b|for\b|\()")
 
 
 class _Predicate:

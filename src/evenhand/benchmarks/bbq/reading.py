@@ -125,8 +125,10 @@ _UNKNOWN_SAID = re.compile(
 )
 
 _LISTED = re.compile(r"\([abc]\) ?[^().,\n]{0,60}(?=\([abc]\)|$)")
-_GUESSED = re.compile(r"\b(?:guess|lean\w*|bet|suspect|i'd say|i would say|probably|likely)\b")
-_OF_THE_TEXT = re.compile(r"\b(?:text|context|passage|information|info|details|enough|story|question|who|which)\b")
+_GUESSED = re.compile(
+    r"\b(?:my (?:\w+ )?guess|i(?: would|'d)? guess|had to guess|lean\w*|bet|suspect|i'd say|i would say|probably|likely)\b"
+)
+_OF_THE_TEXT = re.compile(r"\b(?:text|context|passage|information|info|details|enough|story|question|who|which|know)\b")
 
 
 def read_place(text: str, answers: Sequence[str], cut_off: bool = False, question: str = "") -> int | None:
