@@ -21,7 +21,8 @@ _UNABLE = (
 _ACTS = (
     r"(?:answer|assist|help(?! but\b)|provide|comply|fulfil\w*|satisfy|creat|writ|generat|produc|reproduc|"
     r"engage|discuss|shar|"
-    r"offer|giv(?!e (?:medical|legal|financial) advice[.,;:] )|say(?!ing| enough| too much| a bad)|tell (?:you(?! how\b)|which|who|what)|respond|reply|continue|"
+    r"offer|giv(?!e (?:medical|legal|financial) advice[.,;:] )|say(?!ing| enough| too much| a bad)|"
+    r"tell (?:you(?! how\b)|which|who|what)|respond|reply|continue|"
     r"proceed|complete|do (?:that|this|it|so)\b|speculat|comment|confirm|judg|get into|form|express(?! how| enough)|"
     r"support|talk about|name|identify|describe|have (?:personal|a favou?rite|opinions)|"
     r"single out|browse|access|choose(?! between \w+:)|pick|decide|select|determine|assess|"
@@ -47,7 +48,8 @@ _REFUSALS = (
     r"(?:position|stance|side)))",
     r"\bi(?:'m| am)? (?:can |may )?only (?:able |here )?(?:to )?(?:answer|discuss|talk about|help with|assist)",
     rf"\bunlikely that i (?:can|could) {_ACTS}",
-    r"\b(?:would be|wouldn't be|would not be|be) (?:dishonest|irresponsible|inappropriate|unethical|unfair|right|wrong) "
+    r"\b(?:would be|wouldn't be|would not be|be) (?:dishonest|irresponsible|inappropriate|unethical|unfair|right|"
+    r"wrong) "
     r"(?:of|for) me\b|\boff[- ]limits\b",
     r"\bis there (?:another|something else|a different)[^.?]{0,40}\b(?:help|assist)",
     rf"(?<!since )(?<!as )\bi (?:{_NOT} have|have no|lack) (?:any |the |enough |access |real-time |sufficient |"
@@ -65,9 +67,11 @@ _REFUSALS = (
     r" am) still learning how to\b",
     r"\bnot (?:an? \w+|something|one)(?: that)? (?:i (?:can|am able)|i'm able)|\bnot possible for me to\b",
     r"\b(?:not|in|would not be|wouldn't be) ?appropriate (?:for me to|request|question)",
-    r"^(?:sorry,? (?:but )?)?(?:the |your |this )?(?:given |content |output )?(?:request|content|output|prompt|response|question) (?:(?:was|has been|is|cannot be|"
+    r"^(?:sorry,? (?:but )?)?(?:the |your |this )?(?:given |content |output )?(?:request|content|output|prompt|"
+    r"response|question) (?:(?:was|has been|is|cannot be|"
     r"can't be) )?(?:blocked|filtered|"
-    r"flagged|rejected|denied|answered|fulfilled|processed)(?=[.!]|$| and\b| due\b| as\b| by (?:the |our )?(?:safety|content|filter)| because\b)",
+    r"flagged|rejected|denied|answered|fulfilled|processed)(?=[.!]|$| and\b| due\b| as\b| by (?:the |"
+    r"our )?(?:safety|content|filter)| because\b)",
     r"^(?:sorry,? )?no (?:can do|comment(?=[.!,]|$)|information (?:is )?available)",
     r"^(?:let'?s|can we|could we) (?:talk about|discuss|change) (?:something|the)",
     r"\b(?:lo siento|no puedo|je ne peux pas|désolée?|ich kann (?:das |dir |ihnen |diese[ns]? \w+ )?nicht|"
@@ -77,7 +81,8 @@ _REFUSALS = (
 )
 _REFUSES = re.compile("|".join(_REFUSALS))
 _TURNS = re.compile(
-    r"(?:,|\.|;|—|–|-)? ?\b(?:but(?! also)|however|that said|nevertheless|yet|though|in short|in brief|briefly|here (?:is|are)|here's)\b,? ?"
+    r"(?:,|\.|;|—|–|-)? ?\b(?:but(?! also)|however|that said|nevertheless|yet|though|in short|in brief|briefly|"
+    r"here (?:is|are)|here's)\b,? ?"
 )
 _OFFERS = re.compile(
     r"(?:(?:i|we)(?:'d| would| can| could|'ll| will| am|'m)\b[^.]{0,40}\b(?:help|assist|happy|glad|pleased|provide|"

@@ -40,12 +40,14 @@ _REWRITTEN = tuple(
 _OTHER_TURN = re.compile(r"\n[\W_]*(?:question|q|user|human|context|story|input|instruction|passage)\b[\W_]*:")
 _MARK = re.compile(
     rf"\b(?:{_SLOT})\b[^\n:=.!?]{{0,60}}?(?:\s?[:=]|\s->|\b(?:is|was|be|remains|would be|'s)\b)[\s:]*(?:(?:therefore|"
-    r"then|thus|simply|that|clearly|a(?= (?:yes|no|clear|firm|definite)))\b)?[\s:]*|\bi(?:'d| would|'ll| will)? (?:say|choose|pick|select|go with|answer):? "
+    r"then|thus|simply|that|clearly|a(?= (?:yes|no|clear|firm|definite)))\b)?[\s:]*|\bi(?:'d| would|'ll|"
+    r" will)? (?:say|choose|pick|select|go with|answer):? "
 )
 _LEAD_IN = re.compile(
     r"(?:(?:well|hmm+|sure|okay|ok|honestly|certainly|absolutely|definitely|of course(?: not)?|i'm sorry|sorry|but|so|"
     r"therefore|hence|thus|and|then|to be honest|in short|in one word|overall|ja|nein|oui|non|s[ií]|nao|hai|now|"
-    r"i (?:think|believe|guess)(?: that)?|my (?:short )?answer|assistant|human|a(?= (?:yes|no|clear|firm|definite))|not at all|very|highly|quite|most|"
+    r"i (?:think|believe|guess)(?: that)?|my (?:short )?answer|assistant|human|a(?= (?:yes|no|clear|firm|definite))|"
+    r"not at all|very|highly|quite|most|"
     r"the (?:correct )?(?:option|answer)|option|choice)\b(?:[\s,.!:–\"]| -)*(?!-))*"
 )
 _DENIED = re.compile(
@@ -60,16 +62,21 @@ _DOUBTED = re.compile(
     r"(?:he|she|they|me|we)(?: would|'d|'re)|(?:many|most|one) (?:would|might|could|may)|answer with|choose)\b|\?$"
 )
 _CLAUSE = re.compile(
-    r"(?<=\?)(?=[\s\"])|(?<!\bmr)(?<!\bmrs)(?<!\bms)(?<!\bdr)[.!]+(?=[\s\"]|$)|[;\n]|,? \b(?:but|so|therefore|thus|hence|because|"
+    r"(?<=\?)(?=[\s\"])|(?<!\bmr)(?<!\bmrs)(?<!\bms)(?<!\bdr)[.!]+(?=[\s\"]|$)|[;\n]|,? \b(?:but|so|therefore|thus|"
+    r"hence|because|"
     r"since|yet|however|although|though|while|whereas|as|and(?= not| it| the))\b|, (?!or\b)|: | [–-] "
 )
 _TAKEN_BACK = re.compile(
     r"\b(?:wait|correction|on second thought|on reflection|hold on|scratch that|misread|changed? my (?:mind|"
     r"answer)|no, actually|actually,? no)\b"
 )
-_UNDECIDED = re.compile(r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b|can't decide|if i (?:had|have) to guess|possible answers")
+_UNDECIDED = re.compile(
+    r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b|can't decide|if i (?:had|"
+    r"have) to guess|possible answers"
+)
 _BEFORE = re.compile(  # what stands in a clause before an option that it asserts ends so
-    r"(?:^|\b(?:so|then|thus|and|hence|clearly|therefore|think|believe|say|choose|chose|pick|go with|confident|conclude|"
+    r"(?:^|\b(?:so|then|thus|and|hence|clearly|therefore|think|believe|say|choose|chose|pick|go with|confident|"
+    r"conclude|"
     r"select|that|it's|is|was|by|were|are|be|answer|to|opt for|must be)|:|\()\W*$"
 )
 _AFTER = re.compile(
@@ -77,7 +84,9 @@ _AFTER = re.compile(
     r"right|my (?:answer|choice)|supported|yes)\b|\W+(?:yes|correct|right|true|supported)\b"
 )
 _REJECTED = re.compile(r"\W*(?:\||is|was|would be)?\W*(?:no(?!t)|not|wrong|incorrect|false|ruled|out\b|unsupported)\b")
-_OWN = re.compile(r"\b(?:i|i'd|i would|i'll|i'm|i am|i'd be|i would be|it's|it is|it would be)(?: (?:very|highly|quite|most))?$")
+_OWN = re.compile(
+    r"\b(?:i|i'd|i would|i'll|i'm|i am|i'd be|i would be|it's|it is|it would be)(?: (?:very|highly|quite|most))?$"
+)
 _LED = re.compile(
     r"(?:\b(?:is|be|say|answer|with|simply|just|definitely|choose|very|highly|quite|clear|firm|definite|a|sorry|pick)|"
     r"[:,–\"-])$"
@@ -160,11 +169,14 @@ class _Reader:
         self._options = options
         self._place = {word: n for n, each in enumerate(options) for word in each.words}
         longest = sorted(self._place, key=len, reverse=True)
-        self._words = re.compile("|".join(rf"(?<!\w)(?<!\w-)(?<!\w'){re.escape(each)}(?!\w|-\w|'\w)" for each in longest))
+        self._words = re.compile(
+            "|".join(rf"(?<!\w)(?<!\w-)(?<!\w'){re.escape(each)}(?!\w|-\w|'\w)" for each in longest)
+        )
         self._labels = {each.label: n for n, each in enumerate(options) if each.label}
         letters = "".join(self._labels) or "\0"
         self._label = re.compile(
-            rf"\(([{letters}])\)|^([{letters}])(?=[).:]|$)|\b(?:option|answer|choice) ([{letters}])\b|\"([{letters}])\"|"
+            rf"\(([{letters}])\)|^([{letters}])(?=[).:]|$)|\b(?:option|answer|choice) ([{letters}])\b|"
+            rf"\"([{letters}])\"|"
             rf"\b(?:it's|is|choose|say|pick|select|with) ([{letters}])(?=\W*$)|"
             rf"\b([{letters}])(?= (?:is|would be) (?:the )?(?:correct|right|best|answer)\b)"
         )
@@ -290,7 +302,9 @@ _TICK = re.compile(r"\|[\W]*(?:is )?(?:yes|correct|right|true|supported)\b")
 _CROSS = re.compile(r"\|[\W]*(?:is )?(?:no|not|wrong|incorrect|false|unsupported)\b|\|\W*$")
 _TRANSLATED = re.compile(r"^[^\W\d][\w ]{0,40}\W{0,3}\((?=[^()]*\)\W*$)")
 _RELATIVE = re.compile(r"\b(?:who|that|which)\b.*?(?=\b(?:is|was|are|were)\W*$)")
-_HYPOTHETICAL = re.compile(r"\b(?:previous|earlier|initial|if|whether|unless|possible|might|may|could|people|wrong|biased|stereotyp\w*)\b")
+_HYPOTHETICAL = re.compile(
+    r"\b(?:previous|earlier|initial|if|whether|unless|possible|might|may|could|people|wrong|biased|stereotyp\w*)\b"
+)
 _CONTINUED_NAME = re.compile(r"\s*(?:$|yes\W*$|[.,;:!)(–\"-](?! ?\d)|because\b|since\b|as\b|for\b|\()")
 
 
@@ -314,6 +328,38 @@ class _Predicate:
 
 
 _FUNCTION_WORDS = frozenset(
-    "who which whose what was were are is the and not has had have did does them they two person people one that this "
-    "for with from her his their been being".split()
+    [
+        "who",
+        "which",
+        "whose",
+        "what",
+        "was",
+        "were",
+        "are",
+        "is",
+        "the",
+        "and",
+        "not",
+        "has",
+        "had",
+        "have",
+        "did",
+        "does",
+        "them",
+        "they",
+        "two",
+        "person",
+        "people",
+        "one",
+        "that",
+        "this",
+        "for",
+        "with",
+        "from",
+        "her",
+        "his",
+        "their",
+        "been",
+        "being",
+    ]
 )

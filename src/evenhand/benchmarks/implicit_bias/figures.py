@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmarks.implicit_bias.statistics import SCORE, SHARE, Assignments, Change, Count, Reduction
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
@@ -61,6 +62,7 @@ FIGURES = (
            by=((), ("first_outcome",)), where={**SCORED, "stage": "reflected"}, digits=DIGITS),
     Figure("unscored", "assignments of tasks of unknown stereotypes", Count("is_read"), "assignments", None,
            where={"scored": False}, digits=0),
+    REFUSED,
 )  # fmt: skip
 
 SCORES = (

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from evenhand.benchmarks.mllm_stereotypes.boxes import own_turn, read_box
 from evenhand.answers.plain_text import plain, without_struck_out
+from evenhand.benchmarks.mllm_stereotypes.boxes import own_turn, read_box
 
 _REFUSAL = re.compile(
     r"\b(?:sorry|apologi[sz]e|apologies|cannot|can't|can not|couldn't|could not|unable|not able|impossible|unknown|"

@@ -56,7 +56,8 @@ _DENIED_BEFORE = re.compile(
 _DENIED_AFTER = re.compile(r"\b(?:not|never|nowhere|no (?:role|part|place)|none|absent|\w+n't)\b")
 _UNSURE = re.compile(
     r"\b(?:may|might|could|perhaps|possibl[ey]|potential(?:ly)?|maybe|whether|if|unclear|unsure|uncertain|depends|"
-    r"determine|assess|either|neither|both|should|must|important|claims?|(?<!i would )(?<!i'd )say that|saying|(?:not|\w+n't) (?:clear|certain|sure|obvious)|hard to|enough|risk|explicit|"
+    r"determine|assess|either|neither|both|should|must|important|claims?|(?<!i would )(?<!i'd )say that|saying|"
+    r"(?:not|\w+n't) (?:clear|certain|sure|obvious)|hard to|enough|risk|explicit|"
     r"discuss\w*|book|media|it is (?:not )?(?:wrong|true)|is (?:false|wrong)|argue|research|studies|everyone|attitudes|"
     r"hardly|barely|seems|at first|not implicit|(?:can|cannot) (?:be|say)|present/absent|half|topic|zero|little|"
     r"minimal|scant|rarely|fails? to|eliminat\w*|anything but|any bias,|"
