@@ -25,7 +25,8 @@ REFUSED = Figure(
 
 def add_refusals(predictions: pd.DataFrame) -> pd.DataFrame:
     """Add `refused`, whether an answer refuses, where answers were written; NaN: what asks for none."""
-    if "text" not in predictions or (predictions.get("finish_reason") == "choice").any():
+    written = "text" in predictions and any(name in predictions for name in ANSWERS)
+    if not written or ("finish_reason" in predictions and (predictions["finish_reason"] == "choice").any()):
         return predictions
     unread = find_unread(predictions)
     refused = (unread & predictions["text"].where(unread, "").map(refuses)).astype(float)
