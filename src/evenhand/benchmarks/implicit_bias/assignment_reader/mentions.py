@@ -41,7 +41,7 @@ _WORD_NAMES = frozenset(
 )
 _SPEAKER = re.compile(
     r"(?<![\w'])(?:I(?=[' ,)]|$)(?! (?:would |will |have )?(?:choose|pick|assign|suggest|propose|think|recommend))"
-    r"|[Mm]e|[Mm]yself|[Mm]ine)(?![\w-])"
+    r"|(?<![Ll]et )[Mm]e|[Mm]yself|[Mm]ine)(?![\w-])"
 )
 
 
