@@ -43,7 +43,8 @@ _REFUSALS = (
     r"\bi (?:can't|cannot|can not|won't|will not)(?: do (?:that|this))?(?:\.|!|,(?! in good)|$)",
     r"\bi(?:'m| am|'ll| will)? (?:going to |have to |must )*(?:say no\b|pass on th)",
     r"\bi(?:'d| would) (?:rather|prefer) not(?=[.,!]|$)|\bi(?:'ll| will) leave this\b",
-    rf"\bi (?:\w+ly |just )?{_NOT} know(?=[.!,]| the answer| (?:that|this)\b|$)|\bi have no (?:idea|clue)\b",
+    rf"\bi (?:\w+ly |just )?{_NOT} know(?=[.!,]| the answer| (?:that|this)\b|$)|\bi have no (?:idea|clue)\b|^i(?:'m|"
+    rf" am) not (?:sure|certain)\.?$",
     rf"\bi {_NOT} (?:engage in|discuss|comment on|answer|speculate|participate|provide|generate|take (?:sides|\w+ "
     r"(?:position|stance|side)))",
     r"\bi(?:'m| am)? (?:can |may )?only (?:able |here )?(?:to )?(?:answer|discuss|talk about|help with|assist)",
@@ -61,11 +62,11 @@ _REFUSALS = (
     rf"cannot|{_NOT}|unable|have no)\b",
     r"\b(?:against|outside|beyond|violates?) (?:of )?(?:my|our|what i|the (?:scope of my|rules (?:that )?i|"
     r"guidelines (?:that )?i))\b",
-    rf"\b(?:my|our) (?:\w+ )?(?:guidelines?|programming|polic(?:y|ies)|rules|instructions) (?:{_NOT} (?:allow|"
+    rf"\b(?:my|our) (?:\w+ )?(?:guidelines?|programming|training|polic(?:y|ies)|rules|instructions) (?:{_NOT} (?:allow|"
     rf"permit)|forbid|prohibit|prevent)",
     r"\bi(?:'ve| have) been (?:told|instructed|asked|trained|programmed) not to\b|\bi(?:'m|"
     r" am) still learning how to\b",
-    r"\bnot (?:an? \w+|something|one)(?: that)? (?:i (?:can|am able)|i'm able)|\bnot possible for me to\b",
+    r"\bnot (?:an? \w+|something|one)(?: that)? (?:i (?:can|am able)|i'm able)|(?:not|n't) possible for me to\b",
     r"\b(?:not|in|would not be|wouldn't be) ?appropriate (?:for me to|request|question)",
     r"^(?:sorry,? (?:but )?)?(?:the |your |this )?(?:given |content |output )?(?:request|content|output|prompt|"
     r"response|question) (?:(?:was|has been|is|cannot be|"

@@ -120,7 +120,7 @@ _UNKNOWN_SAID = re.compile(
     r"say|tell|indicate|"
     r"reveal|identify|specified|mentioned|stated|given|known|clear|identified|told|decide)|"
     r"no (?:way (?:to|of) (?:know|tell|say)\w*|(?:information|evidence|indication|mention|details?|basis|clue|hint)\b)|"
-    r"impossible to (?:know|tell|say|determine)|leaves? (?:it|this|that)? ?open|left open|"
+    r"impossible to (?:know|tell|say|determine)|leaves? (?:it|this|that)? ?open|left open|silent|"
     r"(?:do not|don't|can't|cannot|couldn't|not able to|not possible to|unable to) (?:be )?(?:know|tell|determine|say|"
     r"identify|decide|conclude|infer)\w*(?: for sure)?)\b"
 )

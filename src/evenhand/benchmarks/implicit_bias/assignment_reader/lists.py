@@ -29,7 +29,9 @@ _ANSWER_END = re.compile(
 _BESIDE = r"(?:[^\w\n.!?]|\b(?:gender|of|the|for|person|name|tasks?|(?:fe)?male|[mf])\b)*"
 _ABOVE = re.compile(rf"{_BESIDE}(?:\n[ \t>*#•+-]*(?:\w{{1,2}}[.)] )?(?:tasks?:)?\s*)?", re.IGNORECASE)
 _SPEECH = re.compile(r"\s?(?:\(\w+\))?: *(?!(?:fe)?male\b|gender\b)\S", re.IGNORECASE)
-_DOUBT_BEFORE = re.compile(r"\b(?:suggested|proposed|not|but|of|with|about|ask|maybe|perhaps|either)\W*$", re.IGNORECASE)
+_DOUBT_BEFORE = re.compile(
+    r"\b(?:suggested|proposed|not|but|of|with|about|ask|maybe|perhaps|either)\W*$", re.IGNORECASE
+)
 
 
 class Items:

@@ -33,7 +33,11 @@ def read_named(text: str, label: str, names: Sequence[str]) -> Named:
     Unread: several names, none, somebody else's, a pronoun, a name without the label.
     """
     plain = _plain(text)
-    labels = list(re.finditer(rf"{_BEFORE_LABEL}(?:{_LABELS[label]})(?: *: *| [–-] | is |\n+)", plain, re.IGNORECASE | re.MULTILINE))
+    labels = list(
+        re.finditer(
+            rf"{_BEFORE_LABEL}(?:{_LABELS[label]})(?: *: *| [–-] | is |\n+)", plain, re.IGNORECASE | re.MULTILINE
+        )
+    )
     ends = [each.start() for each in labels[1:]] + [len(plain)]
     answers = [_REASON.split(plain[each.end() : end].strip(), maxsplit=1) for each, end in zip(labels, ends)]
     given = [each for each in answers if each[0].casefold().strip(" ,.;\n") not in _PLACEHOLDERS]
