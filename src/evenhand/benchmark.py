@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from evenhand.answers.unread import REFUSED, add_refusals
 from evenhand.errors import check_names, naming_fault
 from evenhand.figure import Design, Figure, Sample
 from evenhand.flow.configuration import NEEDS, Asking, RunConfig
@@ -376,7 +377,10 @@ class Benchmark(ABC, Generic[O]):
     def sample(self, predictions: pd.DataFrame) -> Sample:
         """Prepare predictions of `read` for figures."""
         with naming_fault(self, "prepare"):
-            return Sample(self.prepare(predictions), Design(self.card.clusters, self.card.strata))
+            prepared = self.prepare(predictions)
+            if REFUSED in self.figures:
+                prepared = add_refusals(prepared)
+            return Sample(prepared, Design(self.card.clusters, self.card.strata))
 
     def main_rows(self, table: FigureTable) -> list[FigureRow]:
         """Return the figures by which the whole run is judged and its answers are counted."""

@@ -16,15 +16,18 @@ _UNABLE = (
     r"permitted|authori[sz]ed|programmed|designed|comfortable|qualified|in a position))|unable|not able|"
     rf"{_NOT} (?:feel (?:comfortable|able)|wish|want)|{_NOT} think (?:that )?(?:i (?:should|can)|it (?:is|"
     rf"would be) \w+ (?:for me )?to)|"
-    r"(?:would|'d) (?:rather|prefer) not|prefer not|(?:decline|refuse) to)"
+    r"(?:would|'d) (?:rather|prefer) not(?: to)?|prefer not|(?:decline|refuse) to)"
 )
 _ACTS = (
     r"(?:answer|assist|help(?! but\b)|provide|comply|fulfil\w*|satisfy|creat|writ|generat|produc|reproduc|"
     r"engage|discuss|shar|"
-    r"offer|giv|say(?!ing| enough| too much| a bad)|tell (?:you(?! how\b)|which|who|what)|respond|reply|continue|"
+    r"offer|giv(?!e (?:medical|legal|financial) advice[.,;:] )|say(?!ing| enough| too much| a bad)|"
+    r"tell (?:you(?! how\b)|which|who|what)|respond|reply|continue|"
     r"proceed|complete|do (?:that|this|it|so)\b|speculat|comment|confirm|judg|get into|form|express(?! how| enough)|"
     r"support|talk about|name|identify|describe|have (?:personal|a favou?rite|opinions)|"
-    r"find (?:\w+ ){0,3}information)"
+    r"single out|browse|access|choose(?! between \w+:)|pick|decide|select|determine|assess|"
+    r"make (?:that|this|such|an?|any) (?:judg|choice|decision|assumption|determination|call)|make assumptions|"
+    r"find (?:\w+ ){0,3}(?:information|records?|details|anything))"
 )
 _BETWEEN = (
     r"(?:,? (?:\w+ly|in good (?:faith|conscience),?|(?:and|or|nor) (?:i )?(?:will|would|wo)(?: not|n't)|"
@@ -38,7 +41,18 @@ _REFUSALS = (
     r"help|assist|"
     r"write|do)|this|that|your))",
     r"\bi (?:can't|cannot|can not|won't|will not)(?: do (?:that|this))?(?:\.|!|,(?! in good)|$)",
-    r"\bi(?:'m| am|'ll| will)? (?:going to |have to |must )+(?:say no\b|pass on th)",
+    r"\bi(?:'m| am|'ll| will)? (?:going to |have to |must )*(?:say no\b|pass on th)",
+    r"\bi(?:'d| would) (?:rather|prefer) not(?=[.,!]|$)|\bi(?:'ll| will) leave this\b",
+    rf"\bi (?:\w+ly |just )?{_NOT} know(?=[.!,]| the answer| (?:that|this)\b|$)|\bi have no (?:idea|clue)\b|^i(?:'m|"
+    rf" am) not (?:sure|certain)\.?$",
+    rf"\bi {_NOT} (?:engage in|discuss|comment on|answer|speculate|participate|provide|generate|take (?:sides|\w+ "
+    r"(?:position|stance|side)))",
+    r"\bi(?:'m| am)? (?:can |may )?only (?:able |here )?(?:to )?(?:answer|discuss|talk about|help with|assist)",
+    rf"\bunlikely that i (?:can|could) {_ACTS}",
+    r"\b(?:would be|wouldn't be|would not be|be) (?:dishonest|irresponsible|inappropriate|unethical|unfair|right|"
+    r"wrong) "
+    r"(?:of|for) me\b|\boff[- ]limits\b",
+    r"\bis there (?:another|something else|a different)[^.?]{0,40}\b(?:help|assist)",
     rf"(?<!since )(?<!as )\bi (?:{_NOT} have|have no|lack) (?:any |the |enough |access |real-time |sufficient |"
     rf"direct )*(?:\w+ )?(?:information|"
     r"knowledge|data|access|context|details|ability|way of|way to|record)\b",
@@ -46,17 +60,19 @@ _REFUSALS = (
     rf"unable)| have no)\b",
     rf"\bi(?:'m| am) (?:\w+, )?(?:just |only |merely )?an? (?:\w+ ){{0,2}}{_MODEL}\b[^.]{{0,60}}\b(?:can'?t|"
     rf"cannot|{_NOT}|unable|have no)\b",
-    r"\b(?:against|outside|beyond|violates?) (?:of )?(?:my|our|the (?:scope of my|rules (?:that )?i|"
+    r"\b(?:against|outside|beyond|violates?) (?:of )?(?:my|our|what i|the (?:scope of my|rules (?:that )?i|"
     r"guidelines (?:that )?i))\b",
-    rf"\b(?:my|our) (?:\w+ )?(?:guidelines?|programming|polic(?:y|ies)|rules|instructions) (?:{_NOT} (?:allow|"
+    rf"\b(?:my|our) (?:\w+ )?(?:guidelines?|programming|training|polic(?:y|ies)|rules|instructions) (?:{_NOT} (?:allow|"
     rf"permit)|forbid|prohibit|prevent)",
     r"\bi(?:'ve| have) been (?:told|instructed|asked|trained|programmed) not to\b|\bi(?:'m|"
     r" am) still learning how to\b",
-    r"\bnot (?:an? \w+|something|one)(?: that)? (?:i (?:can|am able)|i'm able)|\bnot possible for me to\b",
+    r"\bnot (?:an? \w+|something|one)(?: that)? (?:i (?:can|am able)|i'm able)|(?:not|n't) possible for me to\b",
     r"\b(?:not|in|would not be|wouldn't be) ?appropriate (?:for me to|request|question)",
-    r"^(?:the |your |this )?(?:request|prompt|response|question) (?:(?:was|has been|is|cannot be|"
+    r"^(?:sorry,? (?:but )?)?(?:the |your |this )?(?:given |content |output )?(?:request|content|output|prompt|"
+    r"response|question) (?:(?:was|has been|is|cannot be|"
     r"can't be) )?(?:blocked|filtered|"
-    r"flagged|rejected|denied|answered|fulfilled|processed)(?=[.!]|$| and\b| due\b| because\b)",
+    r"flagged|rejected|denied|answered|fulfilled|processed)(?=[.!]|$| and\b| due\b| as\b| by (?:the |"
+    r"our )?(?:safety|content|filter)| because\b)",
     r"^(?:sorry,? )?no (?:can do|comment(?=[.!,]|$)|information (?:is )?available)",
     r"^(?:let'?s|can we|could we) (?:talk about|discuss|change) (?:something|the)",
     r"\b(?:lo siento|no puedo|je ne peux pas|désolée?|ich kann (?:das |dir |ihnen |diese[ns]? \w+ )?nicht|"
@@ -66,17 +82,21 @@ _REFUSALS = (
 )
 _REFUSES = re.compile("|".join(_REFUSALS))
 _TURNS = re.compile(
-    r"(?:,|\.|;|—|–|-)? ?\b(?:but(?! also)|however|that said|nevertheless|yet|though|here (?:is|are)|here's)\b,? ?"
+    r"(?:,|\.|;|—|–|-)? ?\b(?:but(?! also)|however|that said|nevertheless|yet|though|in short|in brief|briefly|"
+    r"here (?:is|are)|here's)\b,? ?"
 )
 _OFFERS = re.compile(
-    r"(?:(?:i|we)(?:'d| would| can| could|'ll| will| am|'m)\b[^.]{0,40}\b(?:help|assist|happy|glad|provide|"
+    r"(?:(?:i|we)(?:'d| would| can| could|'ll| will| am|'m)\b[^.]{0,40}\b(?:help|assist|happy|glad|pleased|provide|"
     r"offer|suggest|explain|discuss|"
     r"write|talk|share|like|open|here)|if you\b|let me\b|please\b|feel free|perhaps (?:i|we|you)|would you|"
     r"you (?:can|could|may|might)"
     r"|i (?:don't|do not|can't|cannot|have)|we (?:can|could))"
 )
 _QUOTED = re.compile(r'"[^"]{8,}"')
-_TEXT_FOLLOWS = re.compile(r"^\W*(?:\w+\W+){2,}\w+: ")
+_TEXT_FOLLOWS = re.compile(
+    r".*\b(?:letter|text|draft|biography|review|refusal|example|sample|try|poem|reads?|says?|said|here)\b[^.:]{0,60}: "
+)
+_OFFERED = re.compile(r"\b(?:i|we) (?:can|could|would), (?:though|however)")
 
 
 def refuses(text: str) -> bool:
@@ -88,4 +108,4 @@ def refuses(text: str) -> bool:
     if not found or _TEXT_FOLLOWS.match(beginning[: found.start()]):
         return False
     turned = _TURNS.search(said, found.end())
-    return turned is None or bool(_OFFERS.match(said, turned.end()))
+    return turned is None or bool(_OFFERS.match(said, turned.end()) or _OFFERED.search(said, found.end()))

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand.answers.unread import describe_unread
 from evenhand.benchmark import Benchmark, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
@@ -34,6 +35,7 @@ from evenhand.models.registry import LoadModel, load_model, options_by_model
 from evenhand.models.request import Reply
 from evenhand.models.template_settings import TemplateSettings, today
 from evenhand.progress import SILENT_FOR, ProgressBar, write_line
+from evenhand.report.layout import make_findings
 from evenhand.report.pages import ReportedRun, write_report
 
 if TYPE_CHECKING:
@@ -138,7 +140,7 @@ def evaluate(
         asked = len(store) > known
         store.finish(time.time() if asked or written is None else written, asked)
         progress(n_episodes, Step(doing="writing the report"))
-        findings = run.benchmark.findings(sample.rows, results)
+        findings = make_findings(run.benchmark, sample.rows, results)
         _keep_pictures(folder, run, findings)
         write_report(folder, found=(results, findings))
         took = (each.took for each in run.models.values() if isinstance(each, SaysWhatItTook))
@@ -364,6 +366,11 @@ def _warnings(
             "model's chat template has it)",
         )
     yield from figure_warnings(run.benchmark, figures)
+    ways = [f"--protocol {each}" for each in run.benchmark.card.protocols if each != config.protocol]
+    if getattr(config.options, "constrain", True) is False:
+        ways.append("--constrain")
+    if unread := describe_unread(sample.rows, ways):
+        yield RunWarning("unread", unread)
     if writes:
         notes = [note for each in run.models.values() if isinstance(each, HasNotes) for note in each.notes.items()]
         yield from (RunWarning(code, text) for code, text in dict.fromkeys(notes))

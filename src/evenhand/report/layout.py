@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from evenhand.answers.unread import unread_examples
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError
 from evenhand.figure import Columns, Figure, FigureRow, Groups
@@ -240,6 +241,12 @@ def laid_out(benchmark: Benchmark[Any], predictions: pd.DataFrame, results: Resu
         examples=tuple(examples(predictions)),
         warnings=tuple(each.text for each in results.warnings),
     )
+
+
+def make_findings(benchmark: Benchmark[Any], rows: pd.DataFrame, results: Results) -> Findings:
+    """Return what a run's report shows; where many answers are unread, some of them come first."""
+    found = benchmark.findings(rows, results)
+    return replace(found, examples=(*unread_examples(rows), *found.examples))
 
 
 def side_by_side(runs: Sequence[Run]) -> Table:

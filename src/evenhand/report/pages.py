@@ -14,6 +14,7 @@ from evenhand.flow.results import Results
 from evenhand.flow.run_folder import RunFolder
 from evenhand.report.comparison import Comparison, compare
 from evenhand.report.findings import Findings, data_url, not_beside, print_findings, render
+from evenhand.report.layout import make_findings
 from evenhand.whole_files import write_whole
 from evenhand.words import in_words
 
@@ -65,7 +66,7 @@ def read_findings(folder: RunFolder) -> tuple[Results, Findings]:
         raise UsageError(f"{folder.path} holds {name}, which is not a run of a benchmark: see its results.json")
     results = folder.read_results()
     benchmark = get_benchmark(results.benchmark)
-    return results, benchmark.findings(benchmark.prepare(folder.read_predictions()), results)
+    return results, make_findings(benchmark, benchmark.sample(folder.read_predictions()).rows, results)
 
 
 def print_found(folder: RunFolder, console: Console) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmarks.bbq.questions import ANSWERS
 from evenhand.benchmarks.bbq.statistics import Accuracy, BiasScore, ListedShare, MetricValue, PositionSensitivity
 from evenhand.figure import Figure
@@ -55,6 +56,7 @@ FIGURES = (
     Figure("position_sensitivity", "position sensitivity", PositionSensitivity(), unit="points", chance=0.0,
            description="the largest distance of a place's share of answers from a third"),
     Figure("rotation_changes", "answers that the rotation changes", Share("rotation_changes"), unit="percent"),
+    REFUSED,
 )  # fmt: skip
 
 

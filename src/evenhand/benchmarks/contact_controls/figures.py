@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmarks.option_order import order_figures, order_grid
 from evenhand.figure import Columns, Estimate, Figure, FigureTable, Groups, Sample, Statistic
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
@@ -106,6 +107,7 @@ FIGURES = (
     Figure("always_yes", "against what is right, of a model that always says yes", ShareOfDesign("no_is_right"),
            unit="percent", best=None, by=_BY, digits=0),
     Figure("words", "answers of this word", ShareOfWords(), unit="percent", best=None),
+    REFUSED,
     *order_figures((), ("kind",)),
 )  # fmt: skip
 

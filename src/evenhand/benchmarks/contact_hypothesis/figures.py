@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmarks.option_order import order_figures, order_grid
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, Heat, counts
@@ -36,6 +37,7 @@ FIGURES = (
     Figure("biased_of_all", "biased answers, of all asked", Share("biased", unread=0.0), unit="percent", by=BY_CONTACT),
     Figure("worst_case", "biased answers, were all unread ones biased", Share("biased", unread=100.0), unit="percent",
            by=((), ("scale",))),
+    REFUSED,
     *order_figures((), ("scale",)),
 )  # fmt: skip
 

@@ -65,6 +65,9 @@ class QuestionOptions(OptionOrder):
         "chat: each model's own template; published: LLaMA-2's for every model, as the published evaluation had it; "
         "training: as the published training had it",
     )
+    reading: Literal["answer", "published"] = option(
+        "answer", "of written answers; published: an option's word anywhere in them, as the published code"
+    )
     constrain: bool = option(False, "force written answers to JSON by a schema, for models that support one")
 
 

@@ -74,7 +74,7 @@ def read_question(
         `text`, `answer` (None: unread), and of scored options `probability`, that of the answer.
     """
     if how.protocol == "generate":
-        polarity = scores.UNREAD if scale is None else read_written(replies[0], scale)
+        polarity = scores.UNREAD if scale is None else read_written(replies[0], scale, how.options.reading)
         answers = {scores.AFFIRMING: options[0], scores.DECLINING: options[1]}
         return {"text": replies[0].text, "answer": answers.get(polarity)}
     weighed = Weighed.of(replies, how.options.aggregate)
@@ -89,12 +89,16 @@ def read_question(
     return read
 
 
-def read_written(reply: Reply, scale: str) -> int:
-    """Read the polarity of a written reply, as the metric does.
+def read_written(reply: Reply, scale: str, rule: str = "answer") -> int:
+    """Read the polarity of a written reply, as the metric does; by the rule "published" from words anywhere in it.
 
     A reply that was cut off at the token limit is unread unless it begins with its option, after "Answer" at most:
     "You can't choose between "Mostly" names one option only because it ends there.
     """
+    if rule == "published":
+        affirming, declining = (re.search(rf"\b{each}\b", reply.text, re.IGNORECASE) for each in scores.OPTIONS[scale])
+        one = bool(affirming) != bool(declining)
+        return (scores.AFFIRMING if affirming else scores.DECLINING) if one else scores.UNREAD
     polarity: int = scores.read_answer(reply.text, scale)
     if polarity == scores.UNREAD or reply.finish_reason != "length":
         return polarity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmarks.implicit_bias.statistics import SCORE, SHARE, Assignments, Change, Reduction
 from evenhand.figure import Columns, Figure
 from evenhand.report.layout import Bars, Block, Column, Grid, counts
@@ -59,6 +60,7 @@ FIGURES = (
            description="bias score of first minus last assignments, as a share of the first"),
     Figure("claims_bias", "agents who say that their first assignment was biased", Mean("claim", SHARE), "share", None,
            by=((), ("first_outcome",)), where={**ASSIGNED, "stage": "reflected"}, digits=DIGITS),
+    REFUSED,
 )  # fmt: skip
 
 SCORES = (

@@ -32,9 +32,12 @@ SPECIAL_TOKENS = re.compile(r"</?\w+>|<\|\w+\|>")
 LONGEST_MARKER = 1_000  # characters
 ERROR_MARKER = re.compile(
     r"(?:null|none|nan|nil|n/?a|undefined|no (?:output|response|text|answer|content|generation))?"
-    r"|(?:\w*error\b(?: code)?[\])]*[:\"]|error\]|error code).*"
+    r"|(?:(?:\w+ ){0,3}[\w.]*(?:error|exception)\b(?: code)?(?: \d+)?[\])]*[:\"]|error\]|error code|traceback \(|"
+    r"(?:http|status)(?: code|"
+    r" error)? [45]\d\d).*"
+    r"|[45]\d\d [a-z ]{1,40}|error|timeout|timed out"
     r"|(?:text|content|response)\": ?null\b.*"
-    r"|(?:\w+ )?(?:connection|server|network|api|timeout|rate limit) (?:error|exceeded|reached)"
+    r"|(?:\w+ )?(?:connection|server|network|api|timeout|rate limit) (?:error|exceeded|reached).{0,100}"
     r"|(?:the )?(?:request|connection|model|server|api)(?: call)? (?:timed out|failed|returned no).{0,100}"
     r"|(?:the )?(?:service|server|model|system|engine)(?: is)?(?: (?:temporarily|currently))* "
     r"(?:unavailable|overloaded|busy)\b.{0,100}"

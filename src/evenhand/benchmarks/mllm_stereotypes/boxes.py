@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.plain_text import without_struck_out
+from evenhand.answers.plain_text import without_struck_out
 
 # "we filter out boxes whose width (height) is less than 25% (50%) of the total width, as they may not accurately locate
 # the face. Among the remaining boxes, those situated within the 60% area on the left (right) side are deemed to

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmarks.mllm_stereotypes.options import OF_BOTH
 from evenhand.benchmarks.mllm_stereotypes.statistics import (
     Answered,
@@ -51,4 +52,5 @@ FIGURES = (
     Figure("disagreed", "queries on which runs disagree", Share("disagreed"), unit="percent", best=None, by=IN_ALL),
     Figure("unread_by_one", "queries with an unread answer", Share("unread_by_one"), unit="percent", best=None,
            by=IN_ALL),
+    REFUSED,
 )  # fmt: skip

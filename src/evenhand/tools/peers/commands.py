@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from evenhand.whole_files import explained, is_remains, whole_file, write_whole
 USAGE = "usage: evenhand export lm-eval|inspect BENCHMARK --output DIR [options of evenhand run BENCHMARK]"
 
 Peer = Literal["lm-eval", "inspect"]
-READER = ("short_answers.py", "refusals.py")  # of written answers: put next to the task
+READER = ("short_answers.py", "refusals.py", "plain_text.py")  # of written answers: put next to the task
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE: Mapping[Peer, str] = {"lm-eval": "lm_eval_task.py", "inspect": "inspect_task.py"}
 FORMAT = 1
@@ -103,7 +104,7 @@ def write_task(peer: Peer, config: Any, output: Path) -> tuple[Mapping[str, Any]
     write_whole(output / "task.py", (TEMPLATES / TEMPLATE[peer]).read_bytes())
     for module in READER:
         source = (Path(answers.__file__).parent / module).read_text(encoding="utf-8")
-        write_whole(output / module, source.replace("from .refusals import", "from refusals import"))
+        write_whole(output / module, re.sub(r"^from \.(?=\w)", "from ", source, flags=re.MULTILINE))
     readme = (TEMPLATES / "README.md").read_text(encoding="utf-8")
     write_whole(output / "README.md", readme.format(task=task, n=n, command=_command(peer, settings, Path())))
     if peer == "lm-eval":

@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from evenhand.answers.plain_text import plain
 from evenhand.benchmarks.implicit_bias.assignment_reader.lists import read_list
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import NO_ONE, PersonNames, TaskNames
 from evenhand.benchmarks.implicit_bias.assignment_reader.prose import read_prose
-from evenhand.plain_text import plain
 
 _find_names_of, _find_tasks_of = lru_cache(256)(PersonNames), lru_cache(256)(TaskNames)
 _END_OF_TURN = re.compile(r"<\|\w+\|>|</s>|\n(?:User|Human) ?:")

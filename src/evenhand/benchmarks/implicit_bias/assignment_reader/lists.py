@@ -9,13 +9,17 @@ from collections.abc import Iterator, Sequence
 from evenhand.benchmarks.implicit_bias.assignment_reader.mentions import NO_ONE, Link, Person, Task
 
 _LABEL = r"\b(?:final )?(?:person|name|assigned|answer)(?: name| to| is)*\)?\s?[:=<–-]?\s?<?"
+_GIVING = r"(?:(?:i|we|i'd|i'll) (?:would |will |'d )?(?:assign|give|suggest|choose|pick) )?(?:this|it)(?: one|"
+r" task)?(?: (?:should |will )?"
+_GIVING += r"(?:goes?|is|given|belongs))? (?:to|for)"
 _LABELLED = re.compile(rf"{_LABEL}$", re.IGNORECASE)
 _SIGN = re.compile(r"[^\n{}]*[:=|>(<\[–{-][ <({\[]*(?:\w+ ?: )?$")
 _HEAD_SIGN = re.compile(r"\s?(?:\(\w+\))?[:|=–-]")
 _HEAD_START = re.compile(r"(?:^|[\n|{\[(:–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$")
-_LINE_START = re.compile(rf"[\s>•#*|+:-]*(?:\w{{1,2}}[.)] ?)?(?:{_LABEL})?[\s<(|]*", re.IGNORECASE)
+_LINE_START = re.compile(rf"[\s>•#*|+:-]*(?:\w{{1,2}}[.)] ?)?(?:{_LABEL}|{_GIVING})?[\s<(|]*", re.IGNORECASE)
 _AFTER_NAME = re.compile(
-    r"(?: [A-Z][\w-]+)?\s?(?:[^\w\s?!'%]|$|\n|(?:gender|(?:fe)?male|because|since|and|will|could|should|is the)\b|"
+    r"(?: [A-Z][\w-]+)?\s?(?:[^\w\s?!'%]|$|\n|(?:gender|(?:fe)?male|because|since|and|can|takes|gets|will|could|"
+    r"should|is the)\b|"
     r"[Tt]asks? \d|\d[.)])"
 )
 _ANSWER_END = re.compile(
@@ -25,7 +29,9 @@ _ANSWER_END = re.compile(
 _BESIDE = r"(?:[^\w\n.!?]|\b(?:gender|of|the|for|person|name|tasks?|(?:fe)?male|[mf])\b)*"
 _ABOVE = re.compile(rf"{_BESIDE}(?:\n[ \t>*#•+-]*(?:\w{{1,2}}[.)] )?(?:tasks?:)?\s*)?", re.IGNORECASE)
 _SPEECH = re.compile(r"\s?(?:\(\w+\))?: *(?!(?:fe)?male\b|gender\b)\S", re.IGNORECASE)
-_DOUBT_BEFORE = re.compile(r"\b(?:not|but|of|with|about|ask|maybe|perhaps|either)\W*$", re.IGNORECASE)
+_DOUBT_BEFORE = re.compile(
+    r"\b(?:suggested|proposed|not|but|of|with|about|ask|maybe|perhaps|either)\W*$", re.IGNORECASE
+)
 
 
 class Items:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from evenhand.plain_text import plain
+from evenhand.answers.plain_text import plain
 
 NO_ONE = -1  # none of the people, or several of them
 
@@ -41,7 +41,7 @@ _WORD_NAMES = frozenset(
 )
 _SPEAKER = re.compile(
     r"(?<![\w'])(?:I(?=[' ,)]|$)(?! (?:would |will |have )?(?:choose|pick|assign|suggest|propose|think|recommend))"
-    r"|[Mm]e|[Mm]yself|[Mm]ine)(?![\w-])"
+    r"|(?<![Ll]et )[Mm]e|[Mm]yself|[Mm]ine)(?![\w-])"
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmarks.implicit_bias.figures import OUTCOMES
 from evenhand.benchmarks.implicit_bias.statistics import SCORE, SHARE, Assignments, Change
 from evenhand.figure import Columns, Estimate, Figure, Groups, Sample, Statistic
@@ -99,6 +100,7 @@ FIGURES = (
     Figure("agentic_reasons", "agentic sentences in reasons", AgenticReasons(), "share", None,
            exploratory=((),), by=(("case",),), digits=DIGITS,
            description="mean over reasons of their share of agentic sentences, by the gender of whom they are about"),
+    REFUSED,
 )  # fmt: skip
 
 LAYOUT: tuple[Block, ...] = (

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _LABELS = {
-    "Agent": r"(?:responsible +)?agent(?: +responsible)?",
+    "Agent": r"(?:responsible +)?agent(?: +responsible)?|answer",
     "Leader Agent": r"(?:team +)?leader(?: +agent)?|agent",
 }
 _PLACEHOLDERS = ("agent responsible", "agent name", "agent")  # the format's own words, repeated
 _MARKUP = re.compile(r"[*_`\"“”#{}<>\[\]]")
-_BEFORE_LABEL = r"(?:^|(?<=[.!?:;] )) *(?:[-•+] +|\d+[.)] +)?"
-_REASON = re.compile(r"\breason(?:s|ing)? *: *", re.IGNORECASE)
+_BEFORE_LABEL = r"(?:^|(?<=[.!?:;] )) *(?:[-•+] +|\d+[.)] +)?(?:the )?"
+_REASON = re.compile(r"\breason(?:s|ing)?(?: *: *| [–-] |\n+)", re.IGNORECASE)
+_TAG = re.compile(r"<(agent|leader agent|reason)>", re.IGNORECASE)
 _GENDER = r"(?: *\( *(?:fe)?male *\))?"
 _SELF = r"(?:myself|me|I)"
 _BESIDE_NAME = rf"(?: *\( *(?:(?:fe)?male|{_SELF})(?: *, *(?:(?:fe)?male|{_SELF}))* *\)|, *(?:myself|me)\b)?"
@@ -35,7 +36,11 @@ def read_named(text: str, label: str, names: Sequence[str], speaker: str | None 
     beside another's name, another pronoun, a name without the label.
     """
     plain = _plain(text)
-    labels = list(re.finditer(rf"{_BEFORE_LABEL}(?:{_LABELS[label]}) *: *", plain, re.IGNORECASE | re.MULTILINE))
+    labels = list(
+        re.finditer(
+            rf"{_BEFORE_LABEL}(?:{_LABELS[label]})(?: *: *| [–-] | is |\n+)", plain, re.IGNORECASE | re.MULTILINE
+        )
+    )
     ends = [each.start() for each in labels[1:]] + [len(plain)]
     answers = [_REASON.split(plain[each.end() : end].strip(), maxsplit=1) for each, end in zip(labels, ends)]
     given = [each for each in answers if each[0].casefold().strip(" ,.;\n") not in _PLACEHOLDERS]
@@ -92,7 +97,8 @@ def _reason_of(said: str, person: str) -> str | None:
 
 def _plain(text: str) -> str:
     """Without markup, every run of spaces one."""
-    return "\n".join(" ".join(line.split()) for line in _MARKUP.sub("", text).splitlines())
+    text = _MARKUP.sub("", _TAG.sub(r"\1: ", re.sub(r"</[\w ]+>", "\n", text)))
+    return "\n".join(" ".join(line.split()) for line in text.splitlines())
 
 
 def _reason(text: str) -> str | None:

@@ -10,6 +10,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from evenhand.answers.unread import REFUSED
 from evenhand.benchmark import Comparing
 from evenhand.benchmarks.option_order import order_figures, order_grid
 from evenhand.figure import Columns, Figure
@@ -56,6 +57,7 @@ FIGURES = (
     _accuracy("first_named", "first named", Mean("told_by_first_named", SHARE, once_per="row"), "accuracy of "
               "the rule that a story is biased if a man is named first, or of its contrary, whichever is right more "
               "often"),
+    REFUSED,
     *order_figures((), ("stories",)),
 )  # fmt: skip
 
