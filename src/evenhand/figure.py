@@ -313,8 +313,9 @@ class Figure:
     def is_main(self, row: FigureRow) -> bool:
         """Whether the whole run is judged by this row."""
         return (
-            (row.figure, row.groups.keys()) == (self.key, set(self.main or ()))
-            and self.main is not None
+            self.main is not None
+            and row.figure == self.key
+            and row.groups.keys() == set(self.main)
             and all(row.groups[column] in values for column, values in self.main_where.items())
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -93,7 +93,7 @@ def write_view(folders: Sequence[RunFolder], place: Path) -> None:
     rows, shared = collect_rows(folders)
     names = [each.read_results().model_name for each in folders]
     few = [place for place, name in enumerate(rows) if rows[name].nunique() <= _MOST_VALUES]
-    controls = [
+    controls: list[Mapping[str, object]] = [
         {"targets": few, "columnControl": ["order", ["searchList"]]},
         {"targets": "_all", "columnControl": ["order", ["search"]]},
     ]

@@ -272,7 +272,8 @@ def crossed_error(
     ways = [_codes(each) for each in (clusters, strata, crossed) if each is not None]
     sizes = [int(each.max(initial=0)) + 1 for each in ways]
     cells, cell_of_row = np.unique(np.ravel_multi_index(ways, sizes), return_inverse=True)
-    part, whole, asked = (np.bincount(cell_of_row, each)[:, None] for each in (parts, weight, np.ones(len(weight))))
+    each_cell = [np.bincount(cell_of_row, each) for each in (parts, weight, np.ones(len(weight)))]
+    part, whole, asked = (sums[:, None].astype(float) for sums in each_cell)
     cluster, *between, other = np.unravel_index(cells, sizes)
     stratum = balanced(between[0] if between else np.zeros_like(cluster), asked[:, 0])
     found = errors(influences(part, whole), whole, cluster, other, stratum, influences(part, whole, stratum))

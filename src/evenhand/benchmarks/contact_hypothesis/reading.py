@@ -98,7 +98,7 @@ def read_written(reply: Reply, scale: str, rule: str = "answer") -> int:
     if rule == "published":
         affirming, declining = (re.search(rf"\b{each}\b", reply.text, re.IGNORECASE) for each in scores.OPTIONS[scale])
         one = bool(affirming) != bool(declining)
-        return (scores.AFFIRMING if affirming else scores.DECLINING) if one else scores.UNREAD
+        return int(scores.AFFIRMING if affirming else scores.DECLINING) if one else int(scores.UNREAD)
     polarity: int = scores.read_answer(reply.text, scale)
     if polarity == scores.UNREAD or reply.finish_reason != "length":
         return polarity

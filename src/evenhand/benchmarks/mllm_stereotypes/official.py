@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from evenhand.answers.plain_text import plain
 from evenhand.benchmarks.mllm_stereotypes.options import RACES, Attribute
 from evenhand.benchmarks.mllm_stereotypes.visual_answers import GENDER_WORDS
 from evenhand.flow.episode import Prompt
 from evenhand.models.request import Sampling
-from evenhand.plain_text import plain
 
 CODE = "github.com/TrustAIRLab/ModSCAN, commit b117f700e91504124dc6dc943b720a9b0b3a2434"
 SAMPLING = Sampling(temperature=0.2, top_p=0.7, max_new_tokens=512)
@@ -23,7 +23,7 @@ PERSONA_ROLE = Prompt("{role} says t", source=CODE)  # "A sexist says the person
 TERMS = {"white": "a white person", "black": "a black person", "Asian": "an Asian person", "Indian": "an Indian person"}
 
 _WORDS: dict[Attribute, dict[str, tuple[str, ...]]] = {
-    "gender": GENDER_WORDS,  # Table A2
+    "gender": {group: tuple(words) for group, words in GENDER_WORDS.items()},  # Table A2
     "race": {race: (TERMS[race].removesuffix(" person"),) for race in RACES},  # Appendix A: 'a white', 'an Asian' …
 }
 _PATTERNS = {
