@@ -43,7 +43,8 @@ def bertscore(replies: Sequence[str], answers: Answers, scorer: str) -> list[flo
     """F1 of BERTScore by the library with an encoder of one's choice, the best over accepted answers."""
     from evenhand.models.text_similarity import library_f1
 
-    return library_f1(replies, answers, scorer)
+    found: list[float] = library_f1(replies, answers, scorer)
+    return found
 
 
 def has_library() -> bool:
