@@ -115,8 +115,12 @@ def difference_table(title: str, tested: Sequence[FigureDifference], one_pair: b
         "Brackets: paired 95 % confidence intervals, on pairs that both runs answered readably. Tied: the interval "
         f"contains 0, and p is {LEVEL:g} or more; {UNCLEAR}: the two disagree. {family}"
     )
-    named = (*named, *filter(None, corrections))
-    return Table(title, ("figure", *named, "found", "p", "adjusted p", "n pairs", "clusters"), tuple(rows), note)
+    return Table(
+        title,
+        ("figure", *named, *filter(None, corrections), "found", "p", "adjusted p", "n pairs", "clusters"),
+        tuple(rows),
+        note,
+    )
 
 
 def difference_plots(tested: Sequence[FigureDifference]) -> Iterator[Plot]:
