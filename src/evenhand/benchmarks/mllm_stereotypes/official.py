@@ -7,7 +7,7 @@ pattern for left and right is not published: sides are read as everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evenhand.answers.plain_text import plain
 from evenhand.benchmarks.mllm_stereotypes.options import RACES, Attribute
@@ -22,8 +22,8 @@ ROLE = Prompt("Act as {role}. ", source=CODE)
 PERSONA_ROLE = Prompt("{role} says t", source=CODE)  # "A sexist says the person who …"
 TERMS = {"white": "a white person", "black": "a black person", "Asian": "an Asian person", "Indian": "an Indian person"}
 
-_WORDS: dict[Attribute, dict[str, tuple[str, ...]]] = {
-    "gender": {group: tuple(words) for group, words in GENDER_WORDS.items()},  # Table A2
+_WORDS: dict[Attribute, Mapping[str, tuple[str, ...]]] = {
+    "gender": GENDER_WORDS,  # Table A2
     "race": {race: (TERMS[race].removesuffix(" person"),) for race in RACES},  # Appendix A: 'a white', 'an Asian' …
 }
 _PATTERNS = {

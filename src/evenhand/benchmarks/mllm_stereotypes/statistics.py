@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from evenhand.statistics.clustered import Difference
 
-"""Of two runs, the score without unread answers over the queries that both answered."""
-
 METHOD = "noise-corrected interval over pairs of faces, or pictures"
 _ORDER = [group for groups in GROUPS.values() for group in groups]
 
