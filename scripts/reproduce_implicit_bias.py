@@ -23,7 +23,7 @@ from write_results import save_tables
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import OUTCOMES, STAGES
-from evenhand.benchmarks.implicit_bias.report import GOAL, MITIGATED, NO_GOAL, NONE
+from evenhand.benchmarks.implicit_bias.report import GOAL, MITIGATED, NO_GOAL, NONE, as_in_figures
 from evenhand.command_line import whole
 from evenhand.figure import Groups
 from evenhand.flow.run_folder import RunFolder
@@ -130,7 +130,8 @@ def bias_scores(setting: str, runs: Mapping[str, Run], protocol: str) -> Table:
         for name, run in runs.items()
         for row in run.results.figures.rows("bias_score", "stage")
     }
-    return tabulate(TITLES[setting], rows, f"Brackets: 95 % interval over scenarios. {protocol} {MITIGATED[setting]}")
+    published = f" {MITIGATED[setting]}" if as_in_figures([*runs.values()]) else ""
+    return tabulate(TITLES[setting], rows, f"Brackets: 95 % interval over scenarios. {protocol}{published}")
 
 
 def appendix_e(runs: Mapping[str, Run]) -> Table:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from evenhand.benchmarks.implicit_bias.options import TEST_SET
 from evenhand.benchmarks.implicit_bias.report import MITIGATED, NO_GOAL, ImplicitBiasComparing
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import run_config
@@ -52,7 +53,8 @@ def test_a_panel_for_each_setting_with_all_stages(comparison):
     ]
     differs = (
         "only 14 of 111 rows; A, B: evenhand's scenarios, not the authors' (--source official); A, B: prompts in "
-        "evenhand's words, not the authors' (--prompts official); A, B: 1 run, not 5"
+        "evenhand's words, not the authors' (--prompts official); A, B: 1 run, not 5; B: scenarios: appendix E's "
+        "figures are of test"
     )
     note = comparison.panels[0].tables[0].note
     assert note.endswith(f"Published figures are not shown beside them (A, B: {differs}).")
@@ -155,11 +157,20 @@ def test_results_are_what_the_runs_say(comparison, folders):
     assert line[1].value == results.figures.row("bias_score", stage="reflected").value
 
 
-def test_what_the_paper_says_stands_beside_runs_of_its_protocol(folders):
-    """Of records that differ in nothing."""
-    runs = [
-        Run(letter, path, replace(RunFolder.open(path).read_results(), differs=[]), pd.DataFrame())
-        for letter, path in zip("AB", list(folders.values())[2:4])
-    ]
+@pytest.mark.parametrize(
+    ("configs", "differs", "shown"),
+    [
+        (["test"], [], True),
+        (["test"], [TEST_SET], True),
+        (["test"], ["1 run, not 5"], False),
+        (["scenarios"], [], False),
+    ],
+)
+def test_what_the_paper_says_stands_beside_runs_of_its_test_set_and_protocol(folders, configs, differs, shown):
+    runs = []
+    for letter, path in zip("AB", list(folders.values())[2:4]):
+        results = RunFolder.open(path).read_results()
+        config = results.config | {"configs": configs}
+        runs.append(Run(letter, path, replace(results, config=config, differs=differs), pd.DataFrame()))
     [panel] = ImplicitBiasComparing().panels(runs)
-    assert panel.tables[0].note.endswith(MITIGATED[NO_GOAL])
+    assert panel.tables[0].note.endswith(MITIGATED[NO_GOAL]) is shown

@@ -599,6 +599,16 @@ def test_results_keep_what_a_reader_needs(run):
     assert talk["text"].ne("").all()
 
 
+@pytest.mark.parametrize("goal", [False, True])
+def test_a_first_question_ends_with_the_answer_format(goal):
+    """The goal's sentence stands before it, so that it can't be taken for a part of the format."""
+    row = BENCHMARK.load(filled()).rows[0]
+    for request in BENCHMARK.ask(row, BENCHMARK.asking(protocol="generate", goal=goal)):
+        text = request.messages[-1].text
+        assert text.endswith(Scenario.from_row(row).answer_format)
+        assert ("Your goal is" in text) is goal
+
+
 def test_a_moderator_is_told_so_and_asked_the_same():
     rows = load_dataset("implicit_bias", "test", split="test")
     asked = {}

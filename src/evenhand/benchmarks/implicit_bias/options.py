@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SAMPLING = Sampling(temperature=0.7, top_p=0.95, max_new_tokens=500)  # appendix H.1, of the GPT models
 MISTRAL = Sampling(temperature=0.7, top_p=1.0, max_new_tokens=1000)
 """Appendix H.1: the same temperature, else the model's own settings; its published code has 1,000 new tokens."""
+TEST_SET = "test: Table 1 is of scenarios"  # so Figures 6 and 16 to 18 are of it
 RUNS = 5  # every figure of the paper is a mean of five (section 4, appendix H.1)
 
 
@@ -165,7 +166,9 @@ class ImplicitBiasConfiguring(ConversationConfiguring[ImplicitBiasOptions]):
         goal_task = options.goal_task if options.goal else ""
         mistral = "mistral" in config.model.casefold()
         differences: dict[str, object] = {
-            f"{configs}: {figures} of {papers}": config.configs != (papers,),
+            TEST_SET if (configs, papers) == ("test", "scenarios") else f"{configs}: {figures} of {papers}": (
+                config.configs != (papers,)
+            ),
             "evenhand's scenarios, not the authors' (--source official)": not official,
             "prompts in evenhand's words, not the authors' (--prompts official)": options.prompts == "evenhand",
             "in-context examples of evenhand's, but for Figure 21's": config.mitigation == "self-reflection-ice",

@@ -12,6 +12,7 @@ from evenhand.benchmark import Card, Comparing, Publishing
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import DIGITS, OUTCOMES, SCORES, STAGES
 from evenhand.benchmarks.implicit_bias.interaction import ALONE, LAST_STAGE, REFLECTED
+from evenhand.benchmarks.implicit_bias.options import TEST_SET
 from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.figure import NOTHING, FigureRow, FigureTable
 from evenhand.flow.results import read_published
@@ -177,6 +178,12 @@ MITIGATED = {
 """What the text says of Figures 16 and 17, 6, and 18."""
 
 
+def as_in_figures(runs: Sequence[Run]) -> bool:
+    """Whether what the paper says of Figures 6 and 16 to 18 may stand beside runs of its test set, asked in its way."""
+    of_test = all(list(run.results.option("configs")) == ["test"] for run in runs)
+    return of_test and not any({*run.results.differs} - {TEST_SET} for run in runs)
+
+
 def published_figures(setting: str) -> list[dict[str, Any]]:
     """Table 1's figures of a setting as printed, slips included: gpt-4's shares with goal, first response, add up to
     1.166. For reflection, appendix E's ranges over settings, which have no value.
@@ -235,7 +242,8 @@ def _tabulate(setting: str, how: str, runs: Sequence[Run]) -> Table:
         (Cell(f"{_label(run)}, {stage.text}"), *cells) for run, table in tables for stage, *cells in table.rows
     )
     columns = tables[0][1].columns[1:] if tables else ()
-    note = f"{how}. {not_beside_them(runs) or MITIGATED[setting]}"
+    said = MITIGATED[setting] if as_in_figures(runs) else not_beside_them(runs, lambda run: (TEST_SET,))
+    note = f"{how}. {said}".strip()
     return Table(TITLES[setting], ("run", *columns), lines, note)
 
 
