@@ -73,7 +73,7 @@ _TAKEN_BACK = re.compile(
 )
 _UNDECIDED = re.compile(
     r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b|can't decide|if i (?:had|"
-    r"have) to guess|possible answers"
+    r"have) to guess|possible answers|\bi suppose\b"
 )
 _BEFORE = re.compile(  # what stands in a clause before an option that it asserts ends so
     r"(?:^|\b(?:so|then|thus|and|hence|clearly|therefore|think|believe|say|choose|chose|pick|go with|confident|"
@@ -194,7 +194,7 @@ class _Reader:
         """Return the option behind a mark, alone on the last or the first line, or with which the reply begins."""
         marked = [place for each in _MARK.finditer(said) if (place := self._behind(said, each)) is not None]
         if marked:
-            return marked[-1] if len(set(marked)) == 1 else None
+            return marked[-1] if len(set(marked)) == 1 and not _UNDECIDED.search(said) else None
         if (picked := self._ticked(said)) is not None:
             return picked
         first = self._leading(said.partition("\n")[0], whole=True)
