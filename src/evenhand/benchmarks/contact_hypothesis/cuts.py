@@ -60,7 +60,9 @@ def cut(setting: Setting, load: Load, seed: int) -> Cut:
     others = [row for row in rows if column and row[column] not in values]
     rows = [row for row in rows if not column or row[column] in values]
     rng.shuffle(rows)
-    train, validation, rest = rows[:N_TRAIN], rows[N_TRAIN : N_TRAIN + N_VALIDATION], rows[N_TRAIN + N_VALIDATION :]
+    n_validation = min(N_VALIDATION, len(rows) // 3)  # of few rows a third
+    n = min(N_TRAIN, len(rows) - n_validation)
+    train, validation, rest = rows[:n], rows[n : n + n_validation], rows[n + n_validation :]
     if column:
         named = ", ".join(value.replace("_", " ") for value in values)
         return Cut(train, validation, others, f"trained on {column} {named}, tested on all rows of the others")

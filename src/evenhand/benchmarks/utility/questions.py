@@ -8,7 +8,6 @@ from pathlib import Path
 from evenhand.benchmark import Rows
 from evenhand.errors import UsageError
 from evenhand.options import option
-from evenhand.row_files import as_text, read_rows
 
 SEPARATOR = "|"
 
@@ -28,6 +27,8 @@ class UtilityOptions:
 def read_questions(path: Path) -> Rows:
     """Read questions with their accepted answers. Raises UsageError for a file without them."""
     import datasets
+
+    from evenhand.row_files import as_text, read_rows
 
     found = read_rows(path, "question", "questions", known=("question", "answers"))
     if missing := [name for name in ("question", "answers") if name not in found.columns]:
