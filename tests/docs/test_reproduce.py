@@ -83,7 +83,7 @@ def test_each_training_is_accepted(evenhand, monkeypatch, page):
     [
         ("contact-hypothesis", {"3", "4", "5", "6", "7"}),
         ("implicit-bias", {"1", "3", "4", "6", "15", "16", "17", "18"}),
-        ("language-agency", {"1", "2", "3", "6", "12", "16", "17", "18", *map(str, range(19, 29))}),
+        ("language-agency", {*map(str, range(1, 29))} - {"7", "8", "10", "15"}),
         ("mllm-stereotypes", {"2", "3", "4", "5", "6", "A3", "A4", "A7", "A8", "A9", "A11"}),
     ],
 )
