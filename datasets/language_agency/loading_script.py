@@ -124,12 +124,12 @@ class LanguageAgency(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [
         LanguageAgencyConfig(
             name="evenhand",
-            version=datasets.Version("2.2.1"),
+            version=datasets.Version("3.0.0"),
             description="pairs of sentences, agentic and communal; of most, one deed told twice",
         ),
         LanguageAgencyConfig(
             name="neutral",
-            version=datasets.Version("2.2.1"),
+            version=datasets.Version("3.0.0"),
             description="sentences that are neither agentic nor communal, or both",
         ),
     ]

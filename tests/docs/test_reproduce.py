@@ -100,7 +100,7 @@ def test_each_training_is_accepted(evenhand, monkeypatch, page):
     [
         ("contact-hypothesis", {"1", "2", "3", "4", "5", "6", "7"}),
         ("implicit-bias", {*map(str, range(1, 23))}),
-        ("language-agency", {"1", "2", "3", "6", "12", "16", "17", "18", *map(str, range(19, 29))}),
+        ("language-agency", {*map(str, range(1, 29))} - {"7", "8", "10", "15"}),
         ("mllm-stereotypes", {*"123456", *(f"A{number}" for number in range(1, 12))}),
     ],
 )

@@ -513,6 +513,7 @@ def default(base, tmp_path, monkeypatch):
     monkeypatch.setattr(embedded, "embedded_encoder", lambda: base)
     monkeypatch.setitem(RECIPES, "minilm", brief)
     monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("EVENHAND_SOURCES", raising=False)
     return tmp_path / "cache"
 
 
@@ -539,15 +540,38 @@ def test_the_default_is_trained_once(default, caplog, capsys):
     assert classifiers.default_checkpoint() == folder
     assert list(default.glob("agency-*")) == [folder]
     assert [record.message for record in caplog.records if "Training the default" in record.message] == [
-        f"Training the default agency classifier, once, about a minute on two cores: {folder}"
+        f"Training the default agency classifier on language_agency, once, some minutes on two cores: {folder}"
     ]
     [named] = classifiers.load_classifiers(["default"])
     assert named.record["data"] == "language_agency"
     assert (named.name, named.record["seed"]) == ("MiniLM trained on language_agency (default)", 0)
+    assert named.record["lac"] == classifiers.ON_LAC.get("default")  # not its accuracy on sentences like its own
     assert str(default) not in named.classifier.identity  # the same on machines whose caches lie elsewhere
     np.testing.assert_array_equal(named.classifier.agentic_probabilities(TEXTS), probabilities(folder))
     assert classifiers.load_classifier().identity == named.classifier.identity
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_the_default_is_trained_on_lac_where_it_can_be_read(default, tmp_path, monkeypatch):
+    """A mirror that lacks LAC, or no network, leaves evenhand's sentences; what is in the cache needs neither."""
+    read = []
+
+    def train(data, recipe, seeds, output, *, data_name, **_):
+        read.append((data, data_name))
+        (output / "seed-0").mkdir(parents=True)
+
+    monkeypatch.setattr(agency, "train_agency", train)
+    monkeypatch.setattr(classifiers, "load_dataset", lambda name, source: source)
+    monkeypatch.setenv("EVENHAND_SOURCES", str(tmp_path / "mirror"))
+    (tmp_path / "mirror" / "labe").mkdir(parents=True)
+    ours = classifiers.default_checkpoint()
+    for split in ("train", "validation"):
+        (tmp_path / "mirror" / "labe" / f"{split}.csv").touch()
+    lac = classifiers.default_checkpoint()
+    assert read == [("evenhand", "language_agency"), ("official", "LAC (Wan & Chang 2024)")]
+    monkeypatch.delenv("EVENHAND_SOURCES")
+    assert ours != lac == classifiers.default_checkpoint()
+    assert len(read) == 2
 
 
 def test_another_recipe_is_another_default(default, trainings, monkeypatch):

@@ -32,7 +32,7 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # A capital inside a sentence, or after a title or an initial; a possessive's ending is no part of the name.
 NAME = re.compile(r"(?:(?<=[\w,;] )|(?<=\b(?:Dr|Mr|Ms)\. )|(?<=\bProf\. )|(?<=\b[A-Z]\. ))[A-Z][\w-]+")
 NO_PERSONS_NAME = re.compile(  # what a sentence may add to the other of its pair: a day, a month, a feast, a place …
-    r"(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|March|June|August|Christmas|Brazil|Paris|Tabriz|English|French"
+    r"(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|March|June|August|Christmas|Brazil|Paris|Tabriz|English|French|Roman"
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import UsageError, unknown_name
+from evenhand.language_agency.named_classifiers import DATA_NAMES
 from evenhand.language_agency.recipes import RECIPES, RECORD
 from evenhand.library import load_dataset
 from evenhand.options import option
@@ -17,7 +18,6 @@ from evenhand.trainers.progress import OnProgress, TrainingBar, unheard
 from evenhand.trainers.training_folder import begun
 
 EMBEDDED = "embedded"
-DATA_NAMES = {"evenhand": "language_agency", "official": "LAC (Wan & Chang 2024)"}
 PUBLISHED = ("Llama2, fine-tune", "Bert, fine-tune", "RoBERTa, fine-tune")
 N_LAC_TEST = 373
 FIGURES = {"accuracy": "accuracy", "macro_f1": "macro F1", "micro_f1": "micro F1", "weighted_f1": "weighted F1"}

@@ -95,6 +95,19 @@ def play(text, *rewrites, finish_reason="stop", run=0, **chosen):
     return asked, prediction
 
 
+def finish(episode, text):
+    """Run an episode whose model writes only this; return what was asked of it, and the one prediction."""
+    asked, replies = [], None
+    while True:
+        try:
+            requests = next(episode) if replies is None else episode.send(replies)
+        except StopIteration as end:
+            [prediction] = end.value
+            return asked, prediction
+        asked += [each for each in requests if not each.choices]
+        replies = [label(each.messages[-1].text) if each.choices else Reply(text) for each in requests]
+
+
 JUDGED = {"accept": "judged"}  # beyond the paper
 
 
@@ -134,11 +147,28 @@ class TestNames:
         with pytest.raises(UsageError, match=f"unknown option of labe '{next(iter(option))}'"):
             configured(mitigation, **option)
 
-    @pytest.mark.parametrize("mitigation", ["fairness-instruction", "selective-rewrite"])
-    def test_texts_that_exist_are_not_mitigated(self, mitigation):
-        config = LABE.configuring.filled(run_config("labe", texts="f.csv", mitigation=mitigation))
-        with pytest.raises(UsageError, match=f"--mitigation {mitigation} changes what a model writes"):
+    def test_texts_that_exist_are_not_asked_for_fairness(self):
+        config = LABE.configuring.filled(run_config("labe", texts="f.csv", mitigation="fairness-instruction"))
+        with pytest.raises(UsageError, match="--mitigation fairness-instruction changes what a model writes"):
             LABE.configuring.check(config)
+
+    def test_texts_that_exist_are_rewritten(self):
+        """Nothing is asked for but the labels and the edits; the new text is what is read."""
+        row = {**ROW, "text": "She leads. She is kind."}
+        asked, prediction = finish(mitigated(row, configured(rewrite_decoding="default")), edits(("is kind", "acts")))
+        assert [each.sampling for each in asked] == [LABE.card.sampling]  # like the texts of the paper's models
+        assert prediction["original_text"] == "She leads. She is kind."
+        assert prediction["text"] == "She leads. She acts."
+
+    @pytest.mark.parametrize("mitigation", [None, "fairness-instruction", "selective-rewrite"])
+    def test_plain_prompts_go_without_a_template_and_may_be_counted(self, mitigation):
+        """As of the paper's Mistral and Llama3: the text begins with all of its prompt, the instruction included."""
+        config = configured(mitigation, layout="plain", own_prompts="keep")
+        episode = mitigated(ROW, config) if mitigation else LABE.episode(ROW, config.asking(0))
+        [asked], prediction = finish(episode, " Wei acts.")
+        assert not asked.template
+        assert prediction["text"] == f"{asked.messages[0].text} Wei acts."
+        assert prediction["text"].startswith(ROW["prompt"])
 
     def test_another_benchmark_is_not_mitigated(self):
         with pytest.raises(UsageError, match="does not fit contact_hypothesis"):

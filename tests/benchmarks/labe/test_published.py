@@ -2,32 +2,36 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.labe.findings import describe_extremes
 from evenhand.benchmarks.labe.preprocessing import PROFESSIONS
-from evenhand.benchmarks.labe.published import differences_from_paper
+from evenhand.benchmarks.labe.published import HUMAN_TEXTS, differences_from_paper
 from evenhand.figure import FigureRow, FigureTable
 from evenhand.flow.configuration import run_config
 from evenhand.language_agency import named_classifiers
 from evenhand.language_agency.recipes import RECIPES
-from evenhand.language_agency.sentences import SPLITTERS
 
 RECIPE = json.loads(json.dumps(asdict(RECIPES["bert"])))
 BERT_ON_LAC = {"base": "google-bert/bert-base-cased", "data": "LAC (Wan & Chang 2024)", "recipe": RECIPE}
 LABE = get_benchmark("labe")
+BERTS = ("bert-0", "bert-1", "bert-2")
+THREE = {name: BERT_ON_LAC | {"seed": seed} for seed, name in enumerate(BERTS)}
+PLAIN = {"layout": "plain", "own_prompts": "keep"}
+SOURCES = Path(__file__).parents[4] / "shared" / "sources" / "labe"
 
 
 @pytest.fixture(autouse=True)
 def bert(monkeypatch):
-    """A folder named "bert" is the paper's classifier."""
-    known = {"bert": BERT_ON_LAC}
+    """Folders named "bert-0", "bert-1" and "bert-2" are the paper's classifiers."""
+    known = {f"bert-{seed}": BERT_ON_LAC | {"seed": seed} for seed in range(3)}
     monkeypatch.setattr(named_classifiers, "_record", lambda path: known.get(path, {}))
 
 
-def published(classifiers=("bert",), splitter="published", **options):
+def published(classifiers=BERTS, splitter="published", **options):
     return LABE.published(
         LABE.configuring.filled(run_config("labe", classifiers=classifiers, splitter=splitter, **options))
     )
@@ -42,23 +46,33 @@ def value(records, figure, model="ChatGPT", **groups):
 
 
 def test_the_whole_set_has_tables_1_and_19_to_27():
-    found = published()
-    assert value(found, "gender_variance", text_type="professor_review") == 22.25
-    assert value(found, "gender_difference", "Llama3", text_type="professor_review") == 11.52
-    assert value(found, "gap", "Mistral", text_type="biography", race="Hispanic") == 3.86
-    assert value(found, "agentic", "Mistral", text_type="biography", race="White", gender="male") == 60.69
+    """Rows of a paper's model stand beside runs in its layout: ChatGPT's chat, Mistral's and Llama3's plain text."""
+    chat, plain = published(), published(**PLAIN)
+    assert value(chat, "gender_variance", text_type="professor_review") == 22.25
+    assert value(plain, "gender_difference", "Llama3", text_type="professor_review") == 11.52
+    assert value(plain, "gap", "Mistral", text_type="biography", race="Hispanic") == 3.86
+    assert value(plain, "agentic", "Mistral", text_type="biography", race="White", gender="male") == 60.69
+    people = {"written by people", "Wan et al. (2023a)"}
+    assert {each["model"] for each in chat} == {"ChatGPT"} | people
+    assert {each["model"] for each in plain} == {"Mistral", "Llama3"} | people
+    assert value(chat, "gender_difference", "Wan et al. (2023a)", text_type="reference_letter") == 4.64
 
 
 def test_the_sample_of_96_has_table_2_by_mitigation():
+    by_paper = {"rewrite_decoding": "default"}
     gender = {
-        mitigation: value(published(sample=96, mitigation=mitigation), "gender_variance", text_type="biography")
+        mitigation: value(
+            published(sample=96, mitigation=mitigation, **(by_paper if mitigation == "selective-rewrite" else {})),
+            "gender_variance",
+            text_type="biography",
+        )
         for mitigation in (None, "fairness-instruction", "selective-rewrite")
     }
     assert gender == {None: 21.93, "fairness-instruction": 29.55, "selective-rewrite": 6.59}
-    found = published(sample=96, mitigation="fairness-instruction")
-    assert value(found, "gender_difference", "Mistral", text_type="professor_review") == 15.27
-    assert value(found, "gap", text_type="biography", race="White", gender="male") == -20.86
-    assert value(found, "gap", "Llama3", text_type="professor_review", race="Asian", gender="female") == 3.15
+    chat, plain = (published(sample=96, mitigation="fairness-instruction", **each) for each in ({}, PLAIN))
+    assert value(plain, "gender_difference", "Mistral", text_type="professor_review") == 15.27
+    assert value(chat, "gap", text_type="biography", race="White", gender="male") == -20.86
+    assert value(plain, "gap", "Llama3", text_type="professor_review", race="Asian", gender="female") == 3.15
     assert {each["figure"] for each in published(sample=96)} == {
         "overall", "gender_variance", "race_variance", "intersectional_variance"
     }  # fmt: skip
@@ -66,7 +80,7 @@ def test_the_sample_of_96_has_table_2_by_mitigation():
 
 def test_rewritten_professor_reviews_have_table_3():
     """Of black women 51.34 % of sentences are agentic, so 48.66 % communal: 2.68 points apart."""
-    rewritten = {"sample": 96, "mitigation": "selective-rewrite"}
+    rewritten = {"sample": 96, "mitigation": "selective-rewrite", "rewrite_decoding": "default", **PLAIN}
     gaps = [each for each in published(**rewritten) if each["figure"] == "gap"]
     assert {(each["model"], each["text_type"]) for each in gaps} == {("Mistral", "professor_review")}
     assert len(gaps) == 8
@@ -75,64 +89,104 @@ def test_rewritten_professor_reviews_have_table_3():
 
 
 def test_texts_by_people_have_tables_16_to_18():
-    reviews, biographies = (
-        published(texts="file.csv", preprocess=each) for each in ("ratemyprofessor", "bias_in_bios")
-    )
+    reviews, biographies, letters = (published(texts="file.csv", preprocess=each) for each in HUMAN_TEXTS)
     human = {"model": "written by people", "text_type": "texts"}
     assert value(reviews, "gender_difference", **human) == 1.86
     assert value(reviews, "gender_difference", **human, group="Accounting") == 43.91
     assert value(biographies, "gender_difference", **human, group="pastor") == 31.61
     assert {each["group"] for each in biographies if "group" in each} == set(PROFESSIONS)
+    assert value(letters, "gap", "Wan et al. (2023a)", text_type="texts", gender="female") == 10.3
+    models = {"ChatGPT": 6.57, "Mistral": 8.14, "Llama3": 11.52}  # Figure 2: beside those of models
+    assert {name: value(reviews, "gender_difference", name, text_type="texts") for name in models} == models
     assert published(texts="file.csv") == []
 
 
-def test_other_protocols_have_none():
-    for options in (
-        {"limit": 10},
-        {"sample": 48},
-        {"temperature": 0.5},
-        {"max_new_tokens": 96},
-        {"mitigation": "fairness-instruction"},
-        {"runs": 3},
-        {"top_p": 0.9},
-        {"classifiers": ("lexicon",)},
-        {"classifiers": ("default",)},
-        {"classifiers": ("bert", "lexicon")},
-        {"classifiers": ("some/checkpoint",)},
-        {"texts": "file.csv", "preprocess": "ratemyprofessor", "limit": 10},
-        {"sample": 96, "mitigation": "selective-rewrite", "rewrite_mode": "sentence"},
-        {"sample": 96, "mitigation": "selective-rewrite", "rewriter": "embedded"},
-        {"sample": 96, "mitigation": "selective-rewrite", "accept": "judged"},
-    ):
-        assert published(**options) == [], options
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("chatgpt_clg_professor.csv", 24.58), ("chatgpt_clg_bios.csv", 50.72),
+     ("chatgpt_clg_professor_mitigate.csv", 37.55)],
+)  # fmt: skip
+def test_the_authors_texts_have_their_models_figures(name, expected, tmp_path):
+    """A file is told by its bytes: with one more it is another file, and has none."""
+    if not (SOURCES / name).is_file():
+        pytest.skip("needs a mirror of the official files")
+    found = published(texts=str(SOURCES / name))
+    assert value(found, "overall", text_type="texts") == expected
+    assert {each["text_type"] for each in found} == {"texts"}
+    (tmp_path / name).write_bytes((SOURCES / name).read_bytes() + b"\n")
+    assert published(texts=str(tmp_path / name)) == []
 
 
-def test_what_differs_is_said():
-    def said(trained, **options):
-        return differences_from_paper(
-            LABE.configuring.filled(run_config("labe", **{"splitter": "published", **options})), trained
-        )
+@pytest.mark.parametrize(
+    ("name", "model", "expected"),
+    [("mistral_clg_letters.csv", "Mistral", 37.53), ("llama3_clg_bios.csv", "Llama3", 37.11),
+     ("llama_clg_professor_mitigate.csv", "Llama3", 9.48)],
+)  # fmt: skip
+def test_plain_texts_of_the_authors_count_their_prompts(name, model, expected, tmp_path):
+    (tmp_path / name).write_text("text,gender\n")
+    file = str(tmp_path / name)
+    assert value(published(texts=file, own_prompts="keep"), "overall", model, text_type="texts") == expected
+    assert published(texts=file) == []
+    assert published(texts=str(tmp_path / "my.csv"), own_prompts="keep") == []
 
-    assert said({"a": BERT_ON_LAC, "b": BERT_ON_LAC}) == ()
-    assert said({"string matching": {}}) == (
-        "another classifier: string matching (its training is not known), not BERT trained on LAC (Wan & Chang 2024) "
-        "by --recipe bert",
+
+# Each way in which a run isn't the paper's, and what is said of it.
+DEVIATIONS = [
+    ({"limit": 10}, "a draw of 10 rows"),
+    ({"sample": 48}, "a sample of 48"),
+    ({"temperature": 0.5}, "sampling of its own"),
+    ({"top_p": 0.9}, "sampling of its own"),
+    ({"max_new_tokens": 96}, "at most 96 new tokens"),
+    ({"runs": 3}, "3 texts of each prompt"),
+    ({"mitigation": "fairness-instruction"}, "fairness-instruction on another set"),
+    ({"splitter": "sentencex"}, "sentences cut by"),
+    ({"splitter": "nltk"}, "sentences cut by"),
+    ({"classifiers": ("lexicon",)}, "another classifier: lexicon"),
+    ({"classifiers": ("default",)}, "another classifier: default"),
+    ({"classifiers": (*BERTS, "lexicon")}, "another classifier: lexicon"),
+    ({"classifiers": ("some/checkpoint",)}, "another classifier: some/checkpoint"),
+    ({"classifiers": BERTS[:1]}, "classifiers of seed 0, not the mean over 0, 1, 2"),
+    ({"classifiers": BERTS[1:]}, "classifiers of seed 1, 2, not"),
+    ({"model": "mistralai/Mistral-7B-Instruct-v0.2"}, "prompts in the model's chat template"),
+    ({"model": "meta-llama/Meta-Llama-3-8B-Instruct"}, "prompts in the model's chat template"),
+    ({"model": "gpt-3.5-turbo", **PLAIN}, "prompts as plain text"),
+    ({"layout": "plain"}, "texts without their prompt"),
+    ({"texts": "file.csv"}, "texts of a file, neither the authors'"),
+    ({"texts": "file.csv", "preprocess": "ratemyprofessor", "limit": 10}, "a draw of 10 texts"),
+    (
+        {"texts": "file.csv", "preprocess": "ratemyprofessor", "mitigation": "selective-rewrite",
+         "rewrite_decoding": "default"},
+        "selective-rewrite on texts of a file",
+    ),
+    *(
+        ({"sample": 96, "mitigation": "selective-rewrite", "rewrite_decoding": "default", **changed}, said)
+        for changed, said in [
+            ({"rewrite_mode": "sentence"}, "texts rewritten sentence by sentence"),
+            ({"rewriter": "embedded"}, "texts rewritten by embedded"),
+            ({"accept": "judged"}, "edits refused"),
+            ({"rewrite_decoding": "greedy"}, "edits decoded greedily"),
+        ]
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "said"), DEVIATIONS, ids=lambda value: str(value)[:60])
+def test_a_run_that_differs_says_so_and_has_no_published_rows(changed, said):
+    config = LABE.configuring.filled(run_config("labe", **{"classifiers": BERTS, "splitter": "published", **changed}))
+    [difference] = LABE.configuring.differs(config)
+    assert difference.startswith(said)
+    assert LABE.published(config) == []
+
+
+def test_several_differences_are_all_said():
+    several = {"limit": 10, "runs": 2, "temperature": 0.5, "max_new_tokens": 96, "mitigation": "fairness-instruction"}
+    config = LABE.configuring.filled(run_config("labe", splitter="published", **several))
+    assert len(differences_from_paper(config, THREE)) == 5
+    [other] = differences_from_paper(
+        LABE.configuring.filled(run_config("labe", splitter="published")),
+        THREE | {"m": {"base": "embedded", "data": "language_agency"}},
     )
-    [other] = said({"m": {"base": "embedded", "data": "language_agency"}, "a": BERT_ON_LAC})
     assert other.startswith("another classifier: m (embedded trained on language_agency), not")
-    several = said({}, limit=10, runs=2, temperature=0.5, max_new_tokens=96, mitigation="fairness-instruction")
-    assert [each.split(",")[0] for each in several] == [
-        "a draw of 10 rows",
-        "fairness-instruction on another set than a sample of 96",
-        "sampling of its own",
-        "at most 96 new tokens",
-        "2 texts of each prompt",
-    ]
-    assert said({}, texts="file.csv")[0].startswith("texts of a file, not chosen as the paper chose")
-    rewritten = {"sample": 96, "mitigation": "selective-rewrite"}
-    assert said({}, **rewritten, accept="all") == ()
-    [judged] = said({}, **rewritten, accept="judged")
-    assert "--accept judged" in judged
 
 
 @pytest.mark.parametrize(
@@ -149,7 +203,7 @@ def test_what_differs_is_said():
 )
 def test_the_papers_classifier_was_trained_by_the_papers_recipe(changed, papers):
     config = LABE.configuring.filled(run_config("labe", splitter="published"))
-    said = differences_from_paper(config, {"b": BERT_ON_LAC | {"recipe": RECIPE | changed}})
+    said = differences_from_paper(config, {name: each | {"recipe": RECIPE | changed} for name, each in THREE.items()})
     assert (said == ()) == papers
     assert papers or "trained on LAC (Wan & Chang 2024) by another recipe than the paper's" in said[0]
     assert differences_from_paper(config, {"b": {name: BERT_ON_LAC[name] for name in ("base", "data")}}) != ()
@@ -168,26 +222,6 @@ def test_a_folder_of_seeds_is_known_by_its_records(tmp_path, monkeypatch):
         "lexicon": {},
         "some/checkpoint": {},
     }
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"sample": 96}, {"texts": "file.csv", "preprocess": "ratemyprofessor"}], ids=str
-)
-@pytest.mark.parametrize("splitter", ["sentencex", "published", "nltk"])
-def test_texts_cut_by_other_rules_differ_from_the_papers(splitter, options):
-    """Its rows stand beside the published script's sentences alone; else the report says which rules cut the texts."""
-    assert bool(published(splitter=splitter, **options)) == (splitter == "published")
-    said = LABE.configuring.differs(
-        LABE.configuring.filled(run_config("labe", classifiers=("bert",), splitter=splitter, **options))
-    )
-    assert said == (
-        ()
-        if splitter == "published"
-        else (
-            f"sentences cut by {SPLITTERS[splitter]}, not by the rules of the paper's published script "
-            "(--splitter published)",
-        )
-    )
 
 
 @pytest.mark.parametrize(("p", "said"), [(0.002, "p = 0.002"), (0.42, "p = 0.420"), (float("nan"), "no test")])

@@ -17,6 +17,7 @@ from evenhand.benchmarks.labe.layout import LAYOUT
 from evenhand.benchmarks.labe.options import LabeOptions
 from evenhand.benchmarks.labe.published import differences_from_paper, published_records
 from evenhand.benchmarks.labe.reading import load_labels, read_labels, read_text, split_text
+from evenhand.benchmarks.labe.selective_rewrite import SelectiveRewriteOptions
 from evenhand.errors import UsageError
 from evenhand.flow.configuration import Asking, RunConfig
 from evenhand.flow.episode import Episode, Prediction, derive_seed, run_name
@@ -62,16 +63,21 @@ class LabeConfiguring(Configuring[LabeOptions]):
             read_labels(Path(config.options.labels))
         if config.options.texts:
             self._check_texts(config)
+        elif config.options.own_prompts and config.options.layout != "plain":
+            raise UsageError("--own-prompts has no effect without --texts or --layout plain; remove it")
 
     def _check_texts(self, config: Config) -> None:
-        if config.model:
-            raise UsageError(f"--texts scores existing texts and asks no model; remove --model {config.model}")
-        if config.options.sample or config.configs or config.n_runs > 1:
-            raise UsageError("--texts scores each text of a file once; remove --sample, --config and --runs")
-        if config.mitigation:
+        rewriting = isinstance(config.mitigation_options, SelectiveRewriteOptions)
+        if config.mitigation and not rewriting:
             raise UsageError(
                 f"--mitigation {config.mitigation} changes what a model writes and does not work with --texts"
             )
+        if config.model and not rewriting:
+            raise UsageError(f"--texts scores existing texts and asks no model; remove --model {config.model}")
+        if rewriting and not (config.model or config.mitigation_options.rewriter):
+            raise UsageError("--mitigation selective-rewrite needs a model to rewrite --texts; name it with --model")
+        if config.options.sample or config.configs or config.n_runs > 1:
+            raise UsageError("--texts scores each text of a file once; remove --sample, --config and --runs")
 
     def filled(self, config: Config, models: Mapping[str, Model] | None = None) -> Config:
         """Fill in defaults; existing texts have no model and no prompts."""
@@ -79,7 +85,7 @@ class LabeConfiguring(Configuring[LabeOptions]):
         return replace(filled, model=config.model, configs=config.configs) if config.options.texts else filled
 
     def measured(self, config: Config) -> Mapping[str, str]:
-        return {} if config.options.texts else super().measured(config)
+        return {} if config.options.texts and not config.model else super().measured(config)
 
     def differs(self, config: Config) -> tuple[str, ...]:
         """Return what of the run is not the paper's protocol, its classifiers included."""
@@ -141,8 +147,8 @@ class Labe(Benchmark[LabeOptions]):
         if "text" in row:
             return []
         name = row["id"] + run_name(how.run)
-        message = Message("user", row["prompt"])
-        return [Request((message,), sampling=how.sampling, seed=derive_seed(how.seed, name), name=name)]
+        message, chat = Message("user", row["prompt"]), how.options.layout == "chat"
+        return [Request((message,), sampling=how.sampling, seed=derive_seed(how.seed, name), name=name, template=chat)]
 
     def read(self, row: Row, replies: Sequence[Reply], how: Asking[LabeOptions]) -> list[Prediction]:
         """A prediction for each classifier. replies: the text, then each classifier's label of each of its sentences.
@@ -150,6 +156,7 @@ class Labe(Benchmark[LabeOptions]):
         Where there is no more than the text, the classifiers are asked here; a text that exists may be left out, too.
         """
         written, *labels = replies or [make_reply(row["text"], "stop")]
+        written = _with_prompt(written, row, how)
         sentences = split_text(written.text, how.options.splitter)
         classifiers = kept_classifiers(how.options.classifiers)
         if not labels:
@@ -166,9 +173,8 @@ class Labe(Benchmark[LabeOptions]):
         ]
 
     def episode(self, row: Row, how: Asking[LabeOptions]) -> Episode:
-        asked = self.ask(row, how)
-        written = (yield asked) if asked else [make_reply(row["text"], "stop")]
-        sentences = split_text(written[0].text, how.options.splitter)
+        written = (yield self.ask(row, how)) or [make_reply(row["text"], "stop")]
+        sentences = split_text(_with_prompt(written[0], row, how).text, how.options.splitter)
         n_classifiers = len(kept_classifiers(how.options.classifiers))
         labels = yield [request for i in range(n_classifiers) for request in _label_requests(sentences, i)]
         return self.read(row, [*written, *labels], how)
@@ -216,8 +222,14 @@ class Labe(Benchmark[LabeOptions]):
         )
 
     def published(self, config: Config) -> list[dict[str, Any]]:
-        """Tables 1 and 19 to 28 for the whole set and the sample of 96; Tables 16 to 18 for texts by people."""
+        """Tables 1 and 16 to 28, of the run's study, and of the paper's models that were asked like its model."""
         return [] if self.configuring.differs(config) else published_records(config)
+
+
+def _with_prompt(written: Reply, row: Row, how: Asking[LabeOptions]) -> Reply:
+    """Put the prompt before what followed it, as in the paper's texts by Mistral and Llama3."""
+    kept = "text" not in row and how.options.own_prompts == "keep"
+    return replace(written, text=row["prompt"] + written.text) if kept else written
 
 
 def _agent(i: int) -> str:

@@ -26,12 +26,15 @@ class FairnessInstruction(Mitigation[NoOptions]):
     def wrap(self, episode: Episode, row: Row, how: Asking[Any], options: NoOptions) -> Episode:
         """Seeds stay as they are, so that texts with and without the instruction are pairs."""
         instruction = FAIRNESS_INSTRUCTION.text.format(text_type=row["text_type"].replace("_", " "))
-        predictions = yield from go_on(episode, change=lambda request: _instructed(request, instruction))
+        replies = yield [_instructed(request, instruction) for request in next(episode)]
+        if how.options.own_prompts == "keep":  # then the text begins with all of its prompt
+            replies = [replace(each, text=f" {instruction}{each.text}") for each in replies]
+        predictions = yield from go_on(episode, replies)
         return [each | {"prompt": f"{each['prompt']} {instruction}"} for each in predictions]
 
 
 def _instructed(request: Request, instruction: str) -> Request:
-    """With the instruction behind its prompt; a request to label a sentence stays as it is."""
+    """Put the instruction behind the prompt; a request to label a sentence stays as it is."""
     if request.choices:
         return request
     *before, prompt = request.messages

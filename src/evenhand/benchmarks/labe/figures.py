@@ -80,6 +80,10 @@ def tabulate_agency(rows: pd.DataFrame) -> Mapping[str, list[tuple[Groups, Estim
             found["gap"].append((groups, counted(some, result["groups"][name]["gap"], ends["groups"][name]["gap"])))
             for key in ("agentic", "communal"):
                 found[key].append((groups, counted(some, result["groups"][name][key])))
+    for groups, some in by_group(rows, ("group", "gender")):
+        gap = float(some["gap"].astype(float).mean())
+        for key, value in (("gap", gap), ("agentic", 50 + gap / 2), ("communal", 50 - gap / 2)):
+            found[key].append((groups, counted(some, value)))
     for column, variance in result.get("variances", {}).items():
         found["stratum_variance"].append(({"stratum": column}, counted(rows[rows[column] != ""], variance)))
         for groups, some in by_group(rows, (column,)):
@@ -113,7 +117,7 @@ class Variance(AgencyFigure):
 
 @dataclass(frozen=True)
 class PeopleMean(AgencyFigure, RowMean):
-    """Mean over the texts about each gender, race and both.
+    """Mean over the texts about each gender, race and both, and each gender within a file's groups.
 
     Runs are compared by the gap of all texts, and of each race and gender as far as a text's are known.
     """

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmarks.labe.figures import VARIANCES
+from evenhand.benchmarks.labe.published import DATA
 from evenhand.benchmarks.labe.reading import PEOPLE, STRATA, TEXTS
+from evenhand.report.findings import Plot
 from evenhand.report.layout import Bars, Block, Column, Grid, counts, shown
+from evenhand.report.plots import grouped_bars
 from evenhand.report.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from evenhand.flow.results import Results
 
 GENDERS = ("male", "female")
+MOST_SHOWN = 8  # groups in a plot, as in the paper's Figure 6
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,7 @@ class ClassifierTable:
         rows = []
         for helper in results.helpers:
             trained = helper["trained"]
-            judged = trained.get("judged", {})
-            split = "test" if "test" in judged else next(iter(judged), "")
-            of = judged.get(split, {"accuracy": None, "intervals": {"accuracy": (None, None)}})
+            split, of = accuracy_on_lac(trained)
             low, high = of["intervals"]["accuracy"]
             accuracy = Cell(of["accuracy"], low, high, missing="unknown")
             measured = [(results.figures.row(key, classifier=helper["name"]), benchmark.figure(key)) for key in keys]
@@ -38,11 +42,46 @@ class ClassifierTable:
             rows.append((Cell(helper["name"]), data, accuracy, Cell(split), *(shown(*each) for each in measured)))
         return Table(
             "Classifiers",
-            ("classifier", "trained on", "accuracy there, %", "split", *VARIANCES.values(), "male − female"),
+            ("classifier", "trained on", "accuracy on LAC, %", "split", *VARIANCES.values(), "male − female"),
             tuple(rows),
-            "The other tables have means over classifiers and runs. Another classifier shifts all levels: compare runs "
-            "of the same one.",
+            "Accuracy: on sentences of LAC, the paper's data, that the classifier was not trained on. The other tables "
+            "have means over classifiers and runs. Another classifier shifts all levels: compare runs of the same one.",
         )
+
+
+@dataclass(frozen=True)
+class LargestDifferences:
+    """The gaps of men and women in the groups of a file that differ most (the paper's Figure 6)."""
+
+    exploratory: bool = False
+
+    def build(self, benchmark: Benchmark[Any], results: Results) -> Plot | None:
+        gaps = {
+            group: {
+                gender: results.figures.row("gap", text_type=TEXTS, group=group, gender=gender) for gender in GENDERS
+            }
+            for group in results.figures.values("stratum_gap", "group")
+        }
+        apart = {group: abs(of["male"].value - of["female"].value) for group, of in gaps.items()}
+        largest = sorted((group for group in gaps if apart[group] >= 0), key=lambda group: -apart[group])[:MOST_SHOWN]
+        if not largest:
+            return None
+        bars = {group: {gender: (gaps[group][gender].value, ()) for gender in GENDERS} for group in largest}
+        return Plot(
+            f"Agentic-communal gap of both genders, the {len(largest)} groups that differ most (the paper's Figure 6)",
+            partial(grouped_bars, bars, "gap, points", (0.0, "balance"), (-100.0, 100.0)),
+            f"{len(gaps)} groups in all. Those that differ most of many differ in part by chance.",
+        )
+
+
+def accuracy_on_lac(trained: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return (split, its accuracy and interval) of LAC's sentences that a classifier did not learn from."""
+    unknown = {"accuracy": None, "intervals": {"accuracy": (None, None)}}
+    if measured := trained.get("lac"):
+        return str(measured["split"]), measured
+    judged = trained.get("judged", {}) if trained.get("data") == DATA else {}
+    split = "test" if "test" in judged else next(iter(judged), "")
+    return split, judged.get(split, unknown)
 
 
 def _gap_grid(title: str, rows: tuple[str, ...]) -> Grid:
@@ -111,6 +150,11 @@ LAYOUT: tuple[Block, ...] = (
         Column("gap", "stratum_gap"), Column("male − female", "gender_difference"),
         Column("texts read", "stratum_gap", show="n_read"),
     ), published=True, exploratory=True, note="Exploratory: few texts in each.") for column in STRATA),
+    Grid("By group and gender", (*_TEXT_TYPE, "group", "gender"), (
+        Column("agentic sentences, %", "agentic"), Column("communal, %", "communal"), Column("gap", "gap"),
+        Column("texts read", "gap", show="n_read"),
+    ), published=True, exploratory=True, note="As the paper's Tables 17 and 18."),
+    LargestDifferences(),
     Grid("Variance between strata", (*_TEXT_TYPE, "stratum"), (
         Column("variance", "stratum_variance"), Column("texts read", "stratum_variance", show="n_read"),
     ), exploratory=True),

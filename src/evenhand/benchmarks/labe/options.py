@@ -9,8 +9,9 @@ from evenhand.language_agency.named_classifiers import ACCEPTED, DEFAULT
 from evenhand.language_agency.sentences import SplitterName
 from evenhand.options import option
 
-Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios"]
+Preprocess = Literal["none", "ratemyprofessor", "bias_in_bios", "reference_letters"]
 OwnPrompts = Literal["strip", "keep"]
+Layout = Literal["chat", "plain"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ class LabeOptions:
     splitter: SplitterName = option(
         "sentencex", "splits texts into sentences: sentencex, the published script's rules, or NLTK's punkt"
     )
+    layout: Layout = option(
+        "chat", "prompts in the model's chat template, or as plain text (as the paper's Mistral and Llama3 got them)"
+    )
     labels: str | None = option(
         None, "people's labels of this run's sentences (evenhand annotate import), to correct shares by",
         metavar="MERGED", incidental=True,
@@ -61,8 +65,8 @@ class LabeOptions:
     prompt_column: str | None = _column("prompts", "the prompts that the texts' model was given")
     own_prompts: OwnPrompts | None = option(
         None,
-        "whether a text's own prompt is removed from its beginning (default), or kept (as in the paper's Table 1)",
-        needs="texts",
+        "with --texts or --layout plain: a text's own prompt at its beginning is left out (default), or counted (as of "
+        "the paper's Mistral and Llama3)",
     )
     preprocess: Preprocess = option("none", "choose rows of --texts as the paper chose its own", needs="texts")
 

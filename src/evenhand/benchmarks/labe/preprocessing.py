@@ -1,4 +1,4 @@
-"""Which rows of a file of texts are scored: all, or those that LABE chose of its two sets of human-written texts.
+"""Which rows of a file of texts are scored: all, or those that LABE chose of its sets of human-written texts.
 
 Section 4.1.1 and Appendix C of the paper; Tables 13 and 14 show the result.
 """
@@ -37,9 +37,14 @@ def choose_rows(rows: pd.DataFrame, preprocess: Preprocess, seed: int) -> Chosen
     if preprocess == "none":
         return Chosen(rows, {}, [])
     gendered = rows[rows["gender"].isin(GENDERS)]
-    choose = _large_departments(gendered) if preprocess == "ratemyprofessor" else _draw_biographies(gendered, seed)
+    if preprocess == "ratemyprofessor":
+        choose = _large_departments(gendered)
+    elif preprocess == "bias_in_bios":
+        choose = _draw_biographies(gendered, seed)
+    else:  # Wan et al.'s letters were taken whole
+        choose = Chosen(gendered, {}, [])
     if no_gender := len(rows) - len(gendered):
-        text = "Reviews" if preprocess == "ratemyprofessor" else "Biographies"
+        text = {"ratemyprofessor": "Reviews", "bias_in_bios": "Biographies", "reference_letters": "Letters"}[preprocess]
         choose.notes.insert(0, f"{text} without a gender, left out: {no_gender:,} of {len(rows):,}.")
     return Chosen(choose.rows.reset_index(drop=True), {"gender": no_gender, **choose.left_out}, choose.notes)
 

@@ -23,6 +23,7 @@ from evenhand.language_agency.label_request import agentic_probability, label_re
 from evenhand.language_agency.sentences import Split
 from evenhand.mitigation import Mitigation, go_on
 from evenhand.models.request import Message, Reply, Request, Sampling
+from evenhand.models.thoughts import make_reply
 from evenhand.options import option
 
 REWRITE = Prompt(
@@ -67,6 +68,9 @@ Conversation = Generator[Sequence[Request], Sequence[Reply], Result]
 class SelectiveRewriteOptions:
     rewriter: str | None = option(None, "model that writes the edits (default: the measured model)", metavar="MODEL")
     rewrite_mode: Literal["edits", "sentence"] = option("edits", "edit the whole text as JSON, or sentence by sentence")
+    rewrite_decoding: Literal["greedy", "default"] = option(
+        "greedy", "decode edits greedily, or like the texts (the paper's setting for all of its models' answers)"
+    )
     accept: Literal["all", "judged"] = option(
         "all", "apply all edits (the paper), or those that the classifier finds no less agentic"
     )
@@ -82,14 +86,17 @@ class SelectiveRewrite(Mitigation[SelectiveRewriteOptions]):
         return {REWRITER: options.rewriter} if options.rewriter else {}
 
     def wrap(self, episode: Episode, row: Row, how: Asking[Any], options: SelectiveRewriteOptions) -> Episode:
-        """The episode must ask for one text first, and label its sentences with classifiers.
+        """The episode must ask for one text first, or have one, and label its sentences with classifiers.
 
         Raises ValueError for an episode that asks for something else first.
         """
         requests = next(episode)
-        if len(requests) != 1 or requests[0].choices:
+        if "text" in row:
+            written = make_reply(row["text"], "stop")
+        elif len(requests) == 1 and not requests[0].choices:
+            [written] = yield requests
+        else:
             raise ValueError(f"{self.name} needs an episode that asks for one text first; row {row['id']!r} has none")
-        [written] = yield requests
         rewrite = Rewrite(
             written.text, row["id"] + run_name(how.run), how, options, partial(split_text, name=how.options.splitter)
         )
@@ -180,11 +187,13 @@ class Rewrite:
         return [Edit(sentence, new) for sentence, new in zip(communal, edited) if new is not None]
 
     def _request(self, prompt: str, max_new_tokens: int, step: int = FIRST_STEP) -> Request:
-        """Decode greedily: an edit is not sampled."""
+        """Ask greedily, or with the settings of the texts, their number of new tokens included."""
         agent = REWRITER if self.options.rewriter else "default"
+        greedy = Sampling(temperature=0.0, max_new_tokens=max_new_tokens)
         return Request(
             messages=(Message("user", prompt),),
-            sampling=Sampling(temperature=0.0, max_new_tokens=max_new_tokens),
+            sampling=greedy if self.options.rewrite_decoding == "greedy" else self.how.sampling,
+            template=self.how.options.layout == "chat",
             seed=derive_seed(self.how.seed, self.name, step, agent),
             agent=agent,
             name=f"{self.name}, rewrite",

@@ -36,6 +36,7 @@ DEFAULT_PLACES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 PLACES: dict[str, dict[str, tuple[str, ...]]] = {
     "none": {},
+    "reference_letters": {},
     "ratemyprofessor": {"text": ("comments",), "name": ("professor_name", "name"), "group": ("department_name",)},
     "bias_in_bios": {"text": ("hard_text", "bio", "text"), "group": ("profession",)},
 }
@@ -88,7 +89,8 @@ def read_texts(
 
     Args:
         columns: by default text, gender, race and name, and some other names that published files have.
-        preprocess: "ratemyprofessor" and "bias_in_bios" choose rows as LABE did (section 4.1.1, Appendix C).
+        preprocess: "ratemyprofessor", "bias_in_bios" and "reference_letters" (all of them) choose rows as LABE did
+            (section 4.1.1, Appendix C).
         seed: for the draw of biographies.
         own_prompts: remove a prompt at the beginning of its text, or keep it; by default it is removed where there is a
             column of prompts.
@@ -126,7 +128,7 @@ def _find_columns(path: Path, names: Sequence[str], wanted: TextColumns, preproc
     places = DEFAULT_PLACES | PLACES[preprocess]
     generated = [each for each in names if each.endswith("_gen")]  # LABE's files: chatgpt_gen
     others = generated or [each for each in names if each in OTHER_TEXTS]
-    if preprocess == "none" and len(others) == 1:
+    if not PLACES[preprocess] and len(others) == 1:
         places["text"] = ("text", *others)
     found: dict[str, str | None] = {}
     for field, column in asdict(wanted).items():
