@@ -159,7 +159,7 @@ def _can_read_lac() -> bool:
     """Whether a mirror holds LAC's training split, or its home answers."""
     script = _loading_script()
     if mirror := os.environ.get(MIRROR):
-        return {"train", "validation"} <= script.mirrored(mirror).keys()
+        return bool({"train", "validation"} <= script.mirrored(mirror).keys())
     if os.environ.get("HF_HUB_OFFLINE") or os.environ.get("HF_DATASETS_OFFLINE"):
         return False
     asked = urllib.request.Request(script.OFFICIAL_URL.format(split="train"), method="HEAD")
