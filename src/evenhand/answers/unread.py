@@ -25,6 +25,8 @@ REFUSED = Figure(
 
 def add_refusals(predictions: pd.DataFrame) -> pd.DataFrame:
     """Add `refused`, whether an answer refuses, where answers were written; NaN: what asks for none."""
+    if "refused" in predictions:  # the benchmark's own
+        return predictions
     written = "text" in predictions and any(name in predictions for name in ANSWERS)
     if not written or ("finish_reason" in predictions and (predictions["finish_reason"] == "choice").any()):
         return predictions
@@ -50,15 +52,15 @@ def describe_unread(predictions: pd.DataFrame, ways: Collection[str]) -> str:
     """
     if "refused" not in predictions:
         return ""
-    n, unread, refused = predictions["refused"].count(), find_unread(predictions), predictions["refused"].sum()
+    predictions = predictions[predictions["refused"].notna()]
+    n, unread, refused = len(predictions), find_unread(predictions), predictions["refused"].sum()
     if not n or unread.sum() <= MANY * n:
         return ""
     cut = (predictions["finish_reason"] == "length") & unread if "finish_reason" in predictions else unread & False
     ways = [*ways, *(["a larger --max-new-tokens"] if cut.any() else [])]
     return (
         f"{unread.sum():,} of {n:,} answers are unread, {refused:,.0f} of them refusals: scores are of the others, "
-        f"which "
-        "may differ. The report shows some." + (f" Try {' or '.join(ways)}." if ways else "")
+        "which may differ. The report shows some." + (f" Try {' or '.join(ways)}." if ways else "")
     )
 
 
@@ -66,8 +68,9 @@ def unread_examples(predictions: pd.DataFrame) -> Iterator[Example]:
     """Yield a few unread answers, spread over the rows, where many are unread."""
     if "refused" not in predictions:
         return
+    predictions = predictions[predictions["refused"].notna()]
     rows = predictions[find_unread(predictions)]
-    if len(rows) > MANY * predictions["refused"].count():
+    if len(rows) > MANY * len(predictions):
         for place in sorted({k * len(rows) // SHOWN for k in range(SHOWN)}):
             row = rows.iloc[place]
             prompt = next((str(row[name]) for name in ("prompt", "question", "story") if row.get(name)), "")
