@@ -169,10 +169,10 @@ class HubTasks:
 
 
 class Configuring(Generic[O]):
-    """Completes and checks a run's configuration. Every method is optional."""
+    """Completes and checks a run's configuration, and holds it against the paper's. Every method is optional."""
 
-    def __init__(self, card: Card):
-        self.card = card
+    def __init__(self, benchmark: type[Benchmark[O]]):
+        self.benchmark, self.card = benchmark, benchmark.card
 
     def filled(self, config: RunConfig[O], models: Mapping[str, Model] | None = None) -> RunConfig[O]:
         """Put defaults where nothing was chosen. models: the measured ones by agent, once they are loaded."""
@@ -196,6 +196,12 @@ class Configuring(Generic[O]):
         Published figures are shown only where nothing differs. Sampled rows and rehearsals are detected elsewhere.
         """
         return ()
+
+    def published(self, config: RunConfig[O]) -> list[dict[str, Any]]:
+        """Return the paper's figures for a run as in the paper, by default from published.csv beside the benchmark."""
+        from evenhand.flow.results import published_beside
+
+        return published_beside(self.benchmark)
 
     def part(self, model: Model, options: Mapping[str, object]) -> Part:
         """Return what a profile asks a model, where it is not a run's default. options: those given."""
@@ -357,17 +363,11 @@ class Benchmark(ABC, Generic[O]):
 
         return laid_out(self, predictions, results)
 
-    def published(self, config: RunConfig[O]) -> list[dict[str, Any]]:
-        """Return the paper's figures for a run as in the paper, by default from published.csv."""
-        from evenhand.flow.results import published_beside
-
-        return published_beside(type(self))
-
     # Not to be overridden
 
     @property
     def configuring(self) -> AnyConfiguring[O]:
-        return self.Configuring(self.card)
+        return self.Configuring(type(self))
 
     def asking(self, *, seed: int = 0, run: int = 0, protocol: str | None = None, **options: object) -> Asking[O]:
         """Return how rows are asked by default. options: the benchmark's own. Raises UsageError for unknown ones."""

@@ -297,6 +297,7 @@ def _results(
     warnings = tuple(_warnings(run, sample, figures, store, failures))
     differs = _differs(run, any(each.code == "rehearsal" for each in warnings))
     main = benchmark.main_rows(figures)
+    published = benchmark.configuring.published(replace(run.config, limit=None))
     return Results(
         schema_version=SCHEMA_VERSION,
         benchmark=benchmark.card.name,
@@ -313,7 +314,9 @@ def _results(
         n_read=sum(row.n_read for row in main),
         figures=figures,
         warnings=warnings,
-        published=benchmark.published(replace(run.config, limit=None)) if _as_the_papers(run, differs) else [],
+        published=benchmark.configuring.published(replace(run.config, limit=None))
+        if _as_the_papers(run, differs)
+        else [],
         versions=versions("" if run.rows.sha256 else benchmark.card.dataset),
         rows_sha256=run.rows.sha256,
         differs=differs,

@@ -260,7 +260,7 @@ def test_table_3_stands_below_what_was_measured(run):
     done = run("stub:first")
     results = RunFolder.open(done.folder).read_results()
     papers = BENCHMARK.configuring.filled(run_config(NAME, "m", source="official", layout="published"))
-    results.published.extend(BENCHMARK.published(papers))
+    results.published.extend(BENCHMARK.configuring.published(papers))
     table = BENCHMARK.findings(BENCHMARK.prepare(done.predictions), results).tables[0]
     rows = [[cell.value for cell in row] for row in table.rows if row[0].published]
     assert rows[0] == [" LLaMA 2 Chat (13B), published", 27.47, 18.79, 37.95, None, None, None]

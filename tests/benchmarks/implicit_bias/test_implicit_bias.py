@@ -402,7 +402,7 @@ def filled(name="m", **options):
 def test_published_rows_are_table_1():
     """The rows of the setting that was run."""
     for options, stages in (({"setting": "none"}, ["all"]), ({"goal": True}, ["first", "last"])):
-        found = BENCHMARK.published(filled(**options))
+        found = BENCHMARK.configuring.published(filled(**options))
         scores = [(each["model"], each["stage"]) for each in found if each["figure"] == "bias_score"]
         models = ("gpt-35-turbo", "gpt-4", "mistral-7b-instruct")
         assert scores == [(model, stage) for model in models for stage in stages]
@@ -449,13 +449,15 @@ def test_table_1_stands_beside_nearly_all_of_the_authors_scenarios_and_the_repor
     said = _differs(run, rehearsal=False)
     assert _as_the_papers(run, said)
     assert not _as_the_papers(run, [*said, "1 run, not 5"])
-    told = not_beside(SimpleNamespace(differs=said, published=BENCHMARK.published(config)))
+    told = not_beside(SimpleNamespace(differs=said, published=BENCHMARK.configuring.published(config)))
     assert "4 of 111 rows left out" in told
 
 
 def test_table_1_stands_below_what_was_measured(shared):
     run = shared(by_stereotype, "generate")
-    results = replace(run.folder.read_results(), published=BENCHMARK.published(filled(source="official", runs=5)))
+    results = replace(
+        run.folder.read_results(), published=BENCHMARK.configuring.published(filled(source="official", runs=5))
+    )
     table = BENCHMARK.findings(BENCHMARK.prepare(run.predictions), results).tables[0]
     rows = [[cell.value for cell in row[:5]] for row in table.rows if row[0].published]
     assert rows[0] == [" gpt-35-turbo, published", 0.4439, 0.5431, 0.0131, 0.53]

@@ -45,7 +45,7 @@ def test_table_3_has_baselines_and_the_papers_figures_beside(stories):
 
 def test_published_figures_stand_beside_runs_that_differ_in_nothing(stories):
     papers = Understanding()
-    printed = papers.published(papers.configuring.filled(run_config("implicit_bias_understanding", "m")))
+    printed = papers.configuring.published(papers.configuring.filled(run_config("implicit_bias_understanding", "m")))
     whole = replace(stories, results=replace(stories.results, published=printed))
     rows = records(table_3({(model, way): whole for way in WAYS for model in ("base", "half", "full")}))
     published = {name: rows[f"{name}, published"]["accuracy"].value for name in ("gpt-4", "half-ft-gpt-35-turbo")}

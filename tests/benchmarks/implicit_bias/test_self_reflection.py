@@ -186,7 +186,9 @@ def test_published_rates_stand_below_what_was_measured(tmp_path):
     benchmark = ImplicitBias()
 
     def published(**options):
-        return benchmark.published(benchmark.configuring.filled(run_config("implicit_bias", "m", **options)))
+        return benchmark.configuring.published(
+            benchmark.configuring.filled(run_config("implicit_bias", "m", **options))
+        )
 
     assert published(mitigation="self-reflection") == published(configs=("test",)) == []
     rates = published(configs=("test",), mitigation="self-reflection")

@@ -885,10 +885,10 @@ def test_published_figures_stand_next_to_the_papers_protocol(reviews_of_all):
 
 def test_published_figures_of_all_text_types(monkeypatch):
     config = LABE.configuring.filled(run_config("labe", "m", classifiers=("lexicon",), splitter="published"))
-    assert LABE.published(config) == []
+    assert LABE.configuring.published(config) == []
     monkeypatch.setattr(published, "_why_another_classifier", lambda record: "")
     monkeypatch.setattr(published, "SEEDS", (None,))
-    found = LABE.published(config)
+    found = LABE.configuring.published(config)
     assert {each["text_type"] for each in found} == set(LABE.card.configs)
     variances = [(each["model"], each["text_type"]) for each in found if each["figure"] == "overall"]
     assert len(variances) == len(set(variances)) == 3  # of ChatGPT, which was asked in a chat

@@ -32,7 +32,7 @@ def bert(monkeypatch):
 
 
 def published(classifiers=BERTS, splitter="published", **options):
-    return LABE.published(
+    return LABE.configuring.published(
         LABE.configuring.filled(run_config("labe", classifiers=classifiers, splitter=splitter, **options))
     )
 
@@ -175,7 +175,7 @@ def test_a_run_that_differs_says_so_and_has_no_published_rows(changed, said):
     config = LABE.configuring.filled(run_config("labe", **{"classifiers": BERTS, "splitter": "published", **changed}))
     [difference] = LABE.configuring.differs(config)
     assert difference.startswith(said)
-    assert LABE.published(config) == []
+    assert LABE.configuring.published(config) == []
 
 
 def test_several_differences_are_all_said():

@@ -213,8 +213,8 @@ def test_what_is_not_as_in_the_paper_is_said(options, said):
         run_config("mllm_stereotypes", "m", **{**PERSONAS, "images": "DIR", "source": "official", **options})
     )
     assert benchmark.configuring.differs(config) == said
-    assert bool(benchmark.published(config)) != bool(said)
-    assert benchmark.published(replace(config, limit=28)) == []
+    assert bool(benchmark.configuring.published(config)) != bool(said)
+    assert benchmark.configuring.published(replace(config, limit=28)) == []
 
 
 def test_other_numbers_of_faces_or_pictures_are_said(made, faces, pictures):

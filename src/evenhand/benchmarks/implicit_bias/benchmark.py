@@ -133,17 +133,6 @@ class ImplicitBias(Benchmark[ImplicitBiasOptions]):
     ) -> list[RunWarning]:
         return [*_score_warnings(predictions, table), *reply_warnings(predictions, config)]
 
-    def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
-        """Table 1's rows of this setting; for agents of the test set that reflect, appendix E's ranges of rates.
-
-        The paper's other figures of the test set are drawn, not printed.
-        """
-        setting = report.GOAL if config.options.goal else config.options.setting
-        if config.configs == ("scenarios",) and not config.mitigation:
-            return report.published_figures(setting)
-        reflecting = config.configs == ("test",) and config.mitigation and setting != report.NONE
-        return report.published_figures(report.REFLECTION) if reflecting else []
-
     def findings(self, predictions: pd.DataFrame, results: Results) -> Findings:
         return report.with_conversations(self, super().findings(predictions, results), predictions, results)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from evenhand.benchmark import Configuring
 from evenhand.benchmarks.forced_format import UNLIKE_THE_PAPER, check_constraining
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SAMPLING = Sampling(temperature=0.7, top_p=0.95, max_new_tokens=500)  # appendix H.1, of the GPT models
 MISTRAL = Sampling(temperature=0.7, top_p=1.0, max_new_tokens=1000)
 """Appendix H.1: the same temperature, else the model's own settings; its published code has 1,000 new tokens."""
+NONE, NO_GOAL, GOAL = "none", "interaction", "interaction, goal"
+REFLECTION = "reflection"
 TEST_SET = "test: Table 1 is of scenarios"  # so Figures 6 and 16 to 18 are of it
 RUNS = 5  # every figure of the paper is a mean of five (section 4, appendix H.1)
 
@@ -65,6 +68,16 @@ class ConversationOptions:
 
 
 O = TypeVar("O", bound=ConversationOptions)  # noqa: E741
+
+
+def published_figures(setting: str) -> list[dict[str, Any]]:
+    """Table 1's figures of a setting as printed, slips included: gpt-4's shares with goal, first response, add up to
+    1.166. For reflection, appendix E's ranges over settings, which have no value.
+    """
+    from evenhand.flow.results import read_published
+
+    records = read_published(Path(__file__).with_name("published.csv"), setting=setting)
+    return [{"value": None, **{name: each[name] for name in each if name != "setting"}} for each in records]
 
 
 class ConversationConfiguring(Configuring[O]):
@@ -183,3 +196,14 @@ class ImplicitBiasConfiguring(ConversationConfiguring[ImplicitBiasOptions]):
             "(--goal-task stereotypical-male)": goal_task == "first" and not official,
         }
         return (*(words for words, differs in differences.items() if differs), *describe_runs(config.n_runs))
+
+    def published(self, config: RunConfig[ImplicitBiasOptions]) -> list[dict[str, Any]]:
+        """Table 1's rows of this setting; for agents of the test set that reflect, appendix E's ranges of rates.
+
+        The paper's other figures of the test set are drawn, not printed.
+        """
+        setting = GOAL if config.options.goal else config.options.setting
+        if config.configs == ("scenarios",) and not config.mitigation:
+            return published_figures(setting)
+        reflecting = config.configs == ("test",) and config.mitigation and setting != NONE
+        return published_figures(REFLECTION) if reflecting else []

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Card, Comparing, Publishing
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import DIGITS, OUTCOMES, SCORES, STAGES
 from evenhand.benchmarks.implicit_bias.interaction import ALONE, LAST_STAGE, REFLECTED
-from evenhand.benchmarks.implicit_bias.options import TEST_SET
+from evenhand.benchmarks.implicit_bias.options import GOAL, NO_GOAL, NONE, TEST_SET
 from evenhand.benchmarks.implicit_bias.scenario import GoalTask, wanted_task
 from evenhand.figure import NOTHING, FigureRow, FigureTable
-from evenhand.flow.results import read_published
 from evenhand.report.findings import Conversation, Example, Findings, Panel, Plot, Run, Turn, not_beside_them, whiskers
 from evenhand.report.layout import Grid, counts, figure_sentence
 from evenhand.report.tables import Cell, Table, signed
@@ -160,8 +158,6 @@ def _outcome(outcome: object) -> str:
 
 # Runs side by side (Figures 6, 16, 17 and 18)
 
-NONE, NO_GOAL, GOAL = "none", "interaction", "interaction, goal"
-REFLECTION = "reflection"
 TITLES = {
     NONE: "Bias scores without interaction (as the paper's Figures 16 and 17)",
     NO_GOAL: "Bias scores before and after interaction (as the paper's Figure 6)",
@@ -182,14 +178,6 @@ def as_in_figures(runs: Sequence[Run]) -> bool:
     """Whether what the paper says of Figures 6 and 16 to 18 may stand beside runs of its test set, asked in its way."""
     of_test = all(list(run.results.option("configs")) == ["test"] for run in runs)
     return of_test and not any({*run.results.differs} - {TEST_SET} for run in runs)
-
-
-def published_figures(setting: str) -> list[dict[str, Any]]:
-    """Table 1's figures of a setting as printed, slips included: gpt-4's shares with goal, first response, add up to
-    1.166. For reflection, appendix E's ranges over settings, which have no value.
-    """
-    records = read_published(Path(__file__).with_name("published.csv"), setting=setting)
-    return [{"value": None, **{name: each[name] for name in each if name != "setting"}} for each in records]
 
 
 def last_score(table: FigureTable) -> FigureRow:

@@ -91,6 +91,10 @@ class LabeConfiguring(Configuring[LabeOptions]):
         """Return what of the run is not the paper's protocol, its classifiers included."""
         return differences_from_paper(config, load_records(config.options.classifiers))
 
+    def published(self, config: Config) -> list[dict[str, Any]]:
+        """Tables 1 and 16 to 28, of the run's study, and of the paper's models that were asked like its model."""
+        return [] if self.differs(config) else published_records(config)
+
 
 class LabeComparing(Comparing):
     note = (
@@ -220,10 +224,6 @@ class Labe(Benchmark[LabeOptions]):
             sentences=(*found.sentences, *filter(None, extremes)),
             examples=choose_examples(predictions, splitter(results.option("splitter"))),
         )
-
-    def published(self, config: Config) -> list[dict[str, Any]]:
-        """Tables 1 and 16 to 28, of the run's study, and of the paper's models that were asked like its model."""
-        return [] if self.configuring.differs(config) else published_records(config)
 
 
 def _with_prompt(written: Reply, row: Row, how: Asking[LabeOptions]) -> Reply:

@@ -135,6 +135,14 @@ class MllmStereotypesConfiguring(Configuring[MllmStereotypesOptions]):
             *describe_prefixes(config.mitigation, options.role),
         )
 
+    def published(self, config: Config) -> list[dict[str, Any]]:
+        """Return Table 2, of the configurations asked."""
+        if config.limit is not None or self.differs(config):
+            return []
+        scores = ("association_score", "association_score_answered")
+        records = published_beside(self.benchmark)
+        return [each for each in records if each["figure"] in scores and each["config"] in config.configs]
+
 
 class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
     card = Card(
@@ -257,14 +265,6 @@ class MllmStereotypes(Benchmark[MllmStereotypesOptions]):
         shows_others = (results.option("faces") and not results.rehearsal) or results.option("images")
         warnings = (*found.warnings, *([OTHERS_PICTURES] if shows_others else []))
         return replace(found, examples=tuple(choose_examples(predictions)), warnings=warnings)
-
-    def published(self, config: Config) -> list[dict[str, Any]]:
-        """Return Table 2, of the configurations asked."""
-        if config.limit is not None or self.configuring.differs(config):
-            return []
-        scores = ("association_score", "association_score_answered")
-        records = published_beside(type(self))
-        return [each for each in records if each["figure"] in scores and each["config"] in config.configs]
 
 
 def _compare_sizes(rows: datasets.Dataset, config: Config) -> tuple[str, ...]:

@@ -96,6 +96,10 @@ class UnderstandingConfiguring(Configuring[UnderstandingOptions]):
             *describe_runs(config.n_runs),
         )
 
+    def published(self, config: RunConfig[UnderstandingOptions]) -> list[dict[str, Any]]:
+        """Table 3, of the same stories; mistral's figures are of others."""
+        return [each for each in super().published(config) if "mistral" not in each["model"]]
+
 
 class Understanding(Benchmark[UnderstandingOptions]):
     card = Card(
@@ -222,10 +226,6 @@ class Understanding(Benchmark[UnderstandingOptions]):
             for row in spread_rows(predictions, EXAMPLES).itertuples()
         )
         return replace(super().findings(predictions, results), examples=tuple(examples))
-
-    def published(self, config: RunConfig[UnderstandingOptions]) -> list[dict[str, Any]]:
-        """Table 3, of the same stories; mistral's figures are of others."""
-        return [each for each in super().published(config) if "mistral" not in each["model"]]
 
 
 def _request(row: Row, swapped: bool, how: Asking[UnderstandingOptions]) -> Request:
