@@ -314,9 +314,7 @@ def _results(
         n_read=sum(row.n_read for row in main),
         figures=figures,
         warnings=warnings,
-        published=benchmark.configuring.published(replace(run.config, limit=None))
-        if _as_the_papers(run, differs)
-        else [],
+        published=published if _as_the_papers(run, differs) else [],
         versions=versions("" if run.rows.sha256 else benchmark.card.dataset),
         rows_sha256=run.rows.sha256,
         differs=differs,
