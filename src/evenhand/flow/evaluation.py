@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.answers.unread import describe_unread
-from evenhand.benchmark import Benchmark, Helper, Rows
+from evenhand.benchmark import Benchmark, Configuring, Helper, Rows
 from evenhand.benchmarks import get_benchmark
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.figure import FigureTable, Sample, figure_rows
@@ -381,8 +381,7 @@ def _warnings(
 def _differs(run: Prepared, rehearsal: bool) -> list[str]:
     """Describe how a run differs from the paper's; empty for a benchmark without published figures."""
     benchmark = run.benchmark
-    kind = type(benchmark)
-    if kind.published is Benchmark.published and not published_beside(kind):
+    if benchmark.Configuring.published is Configuring.published and not published_beside(type(benchmark)):
         return []
     n, whole = len(run.rows.rows), run.rows.drawn_from or 0
     found = [f"only {n:,} of {whole:,} rows"] if n < whole else []
