@@ -204,7 +204,8 @@ def test_tables_hold_exact_numbers_of_the_figures(run):
     assert found.tables
     for table in (*found.tables, *found.exploratory):
         for cell in (cell for row in table.rows for cell in row):
-            if cell.low is not None and not math.isnan(cell.low) and not cell.published:
+            of_helpers = table.title == "Classifiers"  # how good labe's are, on other texts
+            if cell.low is not None and not (math.isnan(cell.low) or cell.published or of_helpers):
                 assert (cell.value, cell.low, cell.high) in known, (table.title, cell)
         header, *lines = csv.reader(io.StringIO(table.to_csv(), newline=""))
         frame = table.to_frame(object)
