@@ -11,7 +11,7 @@ from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
 HALVES = (torch.bfloat16, torch.float16)
-ROWS = 32_768  # of the output layer's weights that are in float32 at once
+ROWS = 32_768  # of the output layer's weights that are in float32 in one piece
 
 
 @contextmanager

@@ -19,7 +19,7 @@ _LONG = 20  # characters of a question that no answer repeats by chance
 _FIRST = 5  # replies, all of which were cut off
 _DRAWS, _LONG_DRAW = 3, 80  # prompts whose draws are the same; characters of a text that isn't drawn twice
 _MOST_DRAWS = 1_000  # prompts that are remembered
-_ALIKE, _MOST_GROWTH, _SMALLEST_CONTEXT = 4, 1.15, 256  # prompts of one count, their lengths, tokens
+_SAME_COUNT, _MOST_GROWTH, _SMALLEST_CONTEXT = 4, 1.15, 256  # prompts of one count, their lengths, tokens
 _TEMPLATE = 200  # tokens that a chat template may add to a prompt
 _CAPPED, _SMALLEST_CAP = 5, 16  # different replies of the same greatest length, tokens
 _SAME_ENDING = 40  # characters with which no ten different replies end by chance
@@ -75,8 +75,8 @@ class Oddities:
         if read >= max(self._most_read, _SMALLEST_CONTEXT) and not request.images:
             self._lengths = {*(self._lengths if read == self._most_read else ()), characters}
             self._most_read = read
-        alike = len(self._lengths) >= _ALIKE and max(self._lengths) > _MOST_GROWTH * min(self._lengths)
-        if alike or read < sum(len(each.split()) for each in texts):
+        same_count = len(self._lengths) >= _SAME_COUNT and max(self._lengths) > _MOST_GROWTH * min(self._lengths)
+        if same_count or read < sum(len(each.split()) for each in texts):
             self.note(
                 "prompt_cut",
                 "the server counts fewer tokens in a prompt than it has words, or as many in prompts of different "
@@ -141,7 +141,7 @@ class Oddities:
             self._texts.add(text)
             ending = os.path.commonprefix([each[::-1] for each in self._texts])[::-1]  # noqa: RUF071
             if len(self._texts) == 2 * _FIRST and len(ending) >= _SAME_ENDING:
-                self.note("same_ending", f"all replies end alike; does the server add it? {ending[-EXCERPT:]!r}")
+                self.note("same_ending", f"all replies end with the same text; does the server add it? {ending[-EXCERPT:]!r}")
 
     def _look_at_draws(self, request: Request, text: str) -> None:
         if request.sampling.temperature == 0 or len(text) < _LONG_DRAW or self._same_draws >= _DRAWS:

@@ -91,7 +91,7 @@ def bbq_answers(row: Row, rng: np.random.Generator) -> list[tuple[str, str]]:
 
 
 def bbq_rows() -> list[Row]:
-    """Ambiguous questions of ours, in BBQ's form."""
+    """Return ambiguous questions in BBQ's form."""
     rows = []
     for number, (predicate, people) in enumerate((p, q) for p in PREDICATES for q in PEOPLE for _ in range(FILLINGS)):
         for polarity in ("neg", "nonneg"):

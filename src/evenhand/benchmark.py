@@ -151,13 +151,13 @@ class Helper:
 
 @dataclass(frozen=True)
 class SingleAnswer:
-    """A read answer to a question with options. told: further columns of it."""
+    """A read answer to a question with options. columns: further ones of it."""
 
     task: str
     options: tuple[str, ...]
     right: str
     wrong: bool
-    told: Mapping[str, str]
+    columns: Mapping[str, str]
 
 
 @dataclass(frozen=True)

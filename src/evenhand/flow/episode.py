@@ -32,7 +32,7 @@ log-probabilities of each option's tokens, [[nats]], where options were scored."
 
 
 def record_exchanges(episode: Episode) -> Episode:
-    """Run an episode, mitigations and all, and add to its predictions what was sent and what came back."""
+    """Run an episode, mitigations and all, and add to its predictions the requests that were sent and their replies."""
     exchanges: list[tuple[Request, Reply]] = []
     try:
         requests = next(episode)

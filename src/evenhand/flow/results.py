@@ -158,7 +158,7 @@ class Results:
 def _wrong(text: str) -> list[str]:
     """Paths where the record is not as the schema says, or contradicts itself.
 
-    Looked at once in a process: that takes longer than to read it, and comparisons and gates read a run repeatedly.
+    Checked one time in a process: that takes longer than to read it, and comparisons and gates read a run repeatedly.
     """
     from jsonschema import Draft202012Validator  # imported where it is needed: it takes a while
 

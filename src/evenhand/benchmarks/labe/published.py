@@ -61,7 +61,7 @@ def published_records(config: Config) -> list[dict[str, Any]]:
     """Return the paper's figures of this study and these text types, of a run that differs in nothing.
 
     Of the whole set or the sample: those of the paper's models that were asked in this layout. Of the authors' texts:
-    those of the model that wrote them. Table 16's differences of people's and models' texts stand beside both.
+    those of the model that wrote them. Table 16's differences of people's and models' texts are shown next to both.
     """
     options = config.options
     if not options.texts:

@@ -148,8 +148,8 @@ def _find_in_table(table: Path) -> Iterator[tuple[str, Labels | str]]:
         columns = [column for column in read.columns if column.strip().casefold() == name]
         if len(columns) != 1:
             raise UsageError(
-                f"{table} has {len(columns) or 'no'} column{'s' * (len(columns) > 1)} {name!r}; a table with "
-                f"{', '.join(COLUMNS)}, one each, is accepted: rename its columns ({list_some(read.columns)})"
+                f"{table} has {len(columns) or 'no'} column{'s' * (len(columns) > 1)} {name!r}; expected "
+                f"{', '.join(COLUMNS)}, one of each: rename its columns ({list_some(read.columns)})"
             )
         cells.append(read.words(columns[0]))
     rows: dict[str, list[Labels | str]] = defaultdict(list)

@@ -45,7 +45,7 @@ TRAITS = tuple(PROMPTS)
 NOT_KEPT = "not_kept"  # a folder inside a trait's, with the pictures that are not to be used
 
 _ACCEPTED = (
-    "a folder with one folder of JPEG, PNG, GIF or BMP pictures a trait is accepted "
+    "expected a folder with one folder of JPEG, PNG, GIF or BMP pictures for each trait "
     f"({', '.join(trait.replace(' ', '_') for trait in TRAITS[:2])}, …: {len(TRAITS)} in all)"
 )
 

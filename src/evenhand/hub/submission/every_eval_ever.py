@@ -189,7 +189,7 @@ def answer_lines(run: FinishedRun, found: Sequence[SubmittedFigure], about: Abou
             "output": {"raw": [str(answer["text"])]},
             "answer_attribution": [{**read, "extracted_value": str(answer["answer"])}],
             "evaluation": {"score": float(single.wrong), "is_correct": not single.wrong},
-            "metadata": dict(single.told),
+            "metadata": dict(single.columns),
         }
         lines.append(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
     return "".join(lines).encode() or None
