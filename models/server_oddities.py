@@ -141,7 +141,9 @@ class Oddities:
             self._texts.add(text)
             ending = os.path.commonprefix([each[::-1] for each in self._texts])[::-1]  # noqa: RUF071
             if len(self._texts) == 2 * _FIRST and len(ending) >= _SAME_ENDING:
-                self.note("same_ending", f"all replies end with the same text; does the server add it? {ending[-EXCERPT:]!r}")
+                self.note(
+                    "same_ending", f"replies all end with one text; does the server add it? {ending[-EXCERPT:]!r}"
+                )
 
     def _look_at_draws(self, request: Request, text: str) -> None:
         if request.sampling.temperature == 0 or len(text) < _LONG_DRAW or self._same_draws >= _DRAWS:

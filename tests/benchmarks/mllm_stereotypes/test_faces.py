@@ -643,9 +643,7 @@ def test_names_in_messages_are_short_and_printable(folder, table):
 def test_tables_that_do_not_fit_are_refused(folder, table, tmp_path):
     path = folder({"a.jpg": RED})
     columns = ("img", "age", "gender", "race")
-    accepted = (
-        r"a table with file, age, gender, race, one each, is accepted: rename its columns \(age, gender, img and 1"
-    )
+    accepted = r"expected file, age, gender, race, one of each: rename its columns \(age, gender, img and 1"
     with pytest.raises(UsageError, match=rf"labels.csv has no column 'file'; {accepted}"):
         read_faces(path, table([("a.jpg", "25", "Male", "White")], columns))
     with pytest.raises(UsageError, match="has 2 columns 'age'; a table with file"):

@@ -369,7 +369,7 @@ def test_a_folder_without_a_picture_says_why(tmp_path):
     def message(folder):
         with pytest.raises(UsageError) as caught:
             read_persona_images(folder)
-        assert "one folder of JPEG, PNG, GIF or BMP pictures a trait is accepted (Art_Lover" in str(caught.value)
+        assert "one folder of JPEG, PNG, GIF or BMP pictures for each trait (Art_Lover" in str(caught.value)
         return str(caught.value)
 
     assert "No such file" in message(tmp_path / "none")

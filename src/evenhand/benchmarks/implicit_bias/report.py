@@ -175,7 +175,7 @@ MITIGATED = {
 
 
 def as_in_figures(runs: Sequence[Run]) -> bool:
-    """Whether what the paper says of Figures 6 and 16 to 18 may be shown next to runs of its test set, asked in its way."""
+    """Whether what the paper says of Figures 6 and 16 to 18 may be shown next to runs of its test set."""
     of_test = all(list(run.results.option("configs")) == ["test"] for run in runs)
     return of_test and not any({*run.results.differs} - {TEST_SET} for run in runs)
 
