@@ -215,6 +215,7 @@ def test_a_run_folder_holds_what_the_interface_says(run):
         "aggregate": "mean",
         "layout": "chat",
         "constrain": False,
+        "reading": "answer",
         "all_rows": False,
         "descriptors": "evenhand",
         "held_out": None,
