@@ -14,7 +14,20 @@ _UNKNOWN_MARK = re.compile(
     r"<\|[^|<>\s]{1,40}\|>|</?[\w:-]{0,20}(?:think|thought|reason|scratch|reflect|monologue)[\w:-]{0,20}>",
     re.IGNORECASE,
 )
-_ADDED_LINKS = re.compile(r"\n\W*(?:sources?|references|citations)\W*\n(?:.*https?://.*(?:\n|\Z))+\s*\Z", re.IGNORECASE)
+_ADDED = re.compile(
+    r"\n\W*(?:sources?|references|citations)\W*\n(?:.*https?://.*(?:\n|\Z))+\s*\Z"
+    r"|\n-{3,}\n[^\n]*\d[\d,]* tokens\b[^\n]*\Z",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"\b(?:(?:rate|request|token|usage|daily) limit|quota|too many requests|service unavailable|internal server error|"
+    r"bad gateway|gateway time-?out|temporarily unavailable|overloaded)\b",
+    re.IGNORECASE,
+)
+_LONGEST_ERROR = 200  # characters
+_ENCODED = re.compile(
+    r"&(?:#x?[0-9a-f]{2,4}|amp|lt|gt|quot|apos);|â€|Ã[©¨¤¶¼±]|\A\s*(?:\[\s*\{|\"[^\"]*\\)", re.IGNORECASE
+)
 _LONG = 20  # characters of a question that no answer repeats by chance
 _FIRST = 5  # replies, all of which were cut off
 _DRAWS, _LONG_DRAW = 3, 80  # prompts whose draws are the same; characters of a text that isn't drawn twice
@@ -22,6 +35,7 @@ _MOST_DRAWS = 1_000  # prompts that are remembered
 _SAME_COUNT, _MOST_GROWTH, _SMALLEST_CONTEXT = 4, 1.15, 256  # prompts of one count, their lengths, tokens
 _TEMPLATE = 200  # tokens that a chat template may add to a prompt
 _CAPPED, _SMALLEST_CAP = 5, 16  # different replies of the same greatest length, tokens
+_SHORTEST_CUT = 80  # characters
 _SAME_ENDING = 40  # characters with which no ten different replies end by chance
 
 
@@ -43,6 +57,7 @@ class Oddities:
         self._sources: dict[str, str] = {}  # {field: its first value}
         self._most_read, self._lengths = 0, set[int]()  # tokens of the longest prompts, and their characters
         self._most_written, self._longest = 0, set[str]()  # tokens of the longest replies, and these
+        self._most_characters, self._cut = 0, set[str]()  # characters of the longest replies, and these
         self._draws: dict[tuple[Message, ...], tuple[int, str]] = {}  # {prompt: seed and text of its first draw}
         self._same_draws = 0
         self._ends: list[str] = []  # of the first replies
@@ -105,11 +120,17 @@ class Oddities:
             self.note("longer_than_asked", "the server writes more tokens than --max-new-tokens allows")
         if not text.strip() and reply.finish_reason in ("stop", "length"):
             self.note("empty_replies", "the server gave empty replies without a reason")
+        if len(text) <= _LONGEST_ERROR and _ERROR.search(text):
+            self.note("error_texts", f"replies hold what may be an error's text: {text.strip()[:EXCERPT]!r}")
+        if request.schema is None and _ENCODED.search(text):
+            self.note("encoded_texts", f"replies are encoded as HTML, JSON or bytes: {text.strip()[:EXCERPT]!r}")
         if mark := _UNKNOWN_MARK.search(text):
             self.note(
                 "unknown_mark",
                 f"replies hold the mark {mark[0]!r}, which evenhand doesn't know: they may hold thoughts, too",
             )
+        if not reply.thought and len(text.split()) > written:
+            self.note("more_words", "the server counts fewer tokens in a reply than it has words: it may repeat parts")
         self._look_at_lengths(text, written, limit, reply.finish_reason)
         self._look_at_endings(text)
         self._look_at_draws(request, text)
@@ -127,6 +148,13 @@ class Oddities:
             self._most_written = written
         elif written > self._most_written:
             self._longest, self._most_written = {text}, written
+        if len(text) >= max(self._most_characters, _SHORTEST_CUT) and len(self._cut) < _CAPPED:
+            self._cut = {*(self._cut if len(text) == self._most_characters else ()), text}
+            self._most_characters = len(text)
+        if len(self._cut) >= _CAPPED:
+            self.note(
+                "own_limit", f"the longest replies all have {self._most_characters} characters: the server may cut them"
+            )
         if len(self._longest) >= _CAPPED:
             self.note(
                 "own_limit",
@@ -135,15 +163,17 @@ class Oddities:
             )
 
     def _look_at_endings(self, text: str) -> None:
-        if _ADDED_LINKS.search(text):
-            self.note("added_links", "replies end with a list of links: the server may add what the model didn't write")
+        if _ADDED.search(text):
+            self.note("added_links", "replies end with links or counts: the server may add what the model didn't write")
         if len(self._texts) < 2 * _FIRST and len(text) > 2 * _SAME_ENDING:
             self._texts.add(text)
-            ending = os.path.commonprefix([each[::-1] for each in self._texts])[::-1]  # noqa: RUF071
-            if len(self._texts) == 2 * _FIRST and len(ending) >= _SAME_ENDING:
-                self.note(
-                    "same_ending", f"replies all end with one text; does the server add it? {ending[-EXCERPT:]!r}"
-                )
+            beginning, ending = (
+                os.path.commonprefix([each[::step] for each in self._texts])[::step]  # noqa: RUF071
+                for step in (1, -1)
+            )
+            for code, common in (("same_beginning", beginning), ("same_ending", ending)):
+                if len(self._texts) == 2 * _FIRST and len(common) >= _SAME_ENDING:
+                    self.note(code, f"all replies hold a text that the server may add: {common[:EXCERPT]!r}")
 
     def _look_at_draws(self, request: Request, text: str) -> None:
         if request.sampling.temperature == 0 or len(text) < _LONG_DRAW or self._same_draws >= _DRAWS:

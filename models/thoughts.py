@@ -15,12 +15,12 @@ _NAME = r"(?:\w{1,20}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|
 _HEADER = r"(?:<\|end\|>)?(?:(?:<\|start\|>)?assistant)?<\|channel\|>\s{0,9}"  # of a channel of gpt-oss
 _BEGIN = re.compile(
     rf"<(?i:{_NAME})>|\[THINK\]|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷|<\|think\|>|<\|begin_of_thought\|>|<\|channel>thought\b"
-    r"|<unused94>(?:thought\b)?"
+    r"|<unused94>(?:thought\b)?|<\|open\|>think<\|sep\|>"
     rf"|{_HEADER}(?:analysis|commentary)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
 _END = re.compile(
     rf"</(?i:{_NAME})>|\[/THINK\]|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<\|end_of_thought\|>|<channel\|>"
-    r"|<unused95>|\[BEGIN FINAL RESPONSE\]"
+    r"|<unused95>|\[BEGIN FINAL RESPONSE\]|<\|close\|>think<\|sep\|>(?:<\|open\|>response<\|sep\|>)?"
     rf"|{_HEADER}final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
 # Thoughts that words mark at the beginning of a text: the channels of gpt-oss where a server has left their special
@@ -36,6 +36,12 @@ _IN_WORDS = [
         (r"Here are my reasoning steps:", r"\[BEGIN FINAL RESPONSE\]"),
         (r"/think\n", r"<\|im_end\|>\s*<\|im_start\|>assistant\s*\n"),
         (r"<details type=\"reasoning\"[^>\n]{0,99}>", r"</details>"),
+        (
+            r"<details[^>\n]{0,99}>\s*<summary>[^<\n]{0,99}(?i:thought|thinking|reason)[^<\n]{0,99}</summary>",
+            r"</details>",
+        ),
+        (r"```(?:think(?:ing)?|thoughts?|reasoning)\n", r"\n```"),
+        (r"(?:-{3,}\s{0,9})?► \*\*THINKING\*\*", r"► \*\*ANSWER\*\*"),
         (r"\*?Thinking(?:\.{3}|…)\*?\s*\n(?=\s*>)", r"(?<=\n)\n(?=[^>\s])"),
         (r"#{2,3} Thinking\n", r"\n#{2,3} Final (?:Response|Answer)\n"),
     )
@@ -48,6 +54,7 @@ _FRAME = re.compile(
     r"|<\|(?:end|return)\|>)\Z"
 )
 _CLOSINGS = {
+    "<|open|>think<|sep|>": "<|close|>think<|sep|><|open|>response<|sep|>",
     "<unused94>": "<unused95>",
     "<unused94>thought": "<unused95>",
     "<|START_THINKING|>": "<|END_THINKING|>",

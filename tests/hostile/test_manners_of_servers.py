@@ -124,6 +124,15 @@ WARNED = {
         {"choices": [{"message": {"content": "She is."}, "finish_reason": "stop", "stop_reason": "\n\n"}]},
         "other_stop",
     ),
+    "an error's text": (completion("Daily limit reached. Upgrade to go on."), "error_texts"),
+    "HTML": (completion("She can&#x27;t."), "encoded_texts"),
+    "bytes read in another encoding": (completion("She canâ€™t."), "encoded_texts"),
+    "parts as a text": (completion('[{"type": "text", "text": "She is."}]'), "encoded_texts"),
+    "a footer": (completion("She is.\n---\n1,204 tokens in 3.2 s, $0.0012"), "added_links"),
+    "parts sent twice": (
+        completion("She is kind. She is kind.", usage={"prompt_tokens": 99, "completion_tokens": 4}),
+        "more_words",
+    ),
     "another model": ({"model": "some/other", **completion("She is kind.")}, "other_model"),
 }
 
@@ -208,6 +217,15 @@ def test_draws_that_are_none_are_said(same, noted):
             request, content = written(f"Write {place}.", LETTER * 9 + f" {place} {seed * (place >= same)}", seed=seed)
             reader.read(content, request)
     assert ("same_draws" in reader.oddities.notes) == noted
+
+
+@pytest.mark.parametrize(("cap", "noted"), [(100, True), (999, False)])
+def test_replies_that_are_cut_at_a_number_of_characters_are_said(cap, noted):
+    reader = ReplyReader(Oddities("tiny"))
+    for words in range(20, 60):
+        request, content = written(f"Write {words}.", " ".join(map(str, range(words, 2 * words)))[:cap])
+        reader.read(content, request)
+    assert ("own_limit" in reader.oddities.notes) == noted
 
 
 @pytest.mark.parametrize(("cap", "noted"), [(30, True), (99, False)])

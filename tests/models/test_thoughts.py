@@ -15,6 +15,10 @@ CHANNELS = (
     "<|channel|>analysis<|message|>Paris? No.<|end|><|start|>assistant<|channel|>final<|message|>Madrid<|return|>"
 )
 FINISHED = {
+    "Kimi K3": "<|open|>think<|sep|>Paris? No.<|close|>think<|sep|><|open|>response<|sep|>Madrid",
+    "a folded thought": "<details><summary>Thought for 4 seconds</summary>\nParis? No.\n</details>\nMadrid",
+    "a fence": "```thinking\nParis? No.\n```\nMadrid",
+    "aider": "---\n► **THINKING**\nParis? No.\n---\n► **ANSWER**\nMadrid",
     "MedGemma": "<unused94>thought\nParis? No.<unused95>Madrid",
     "Apriel 1.6, whose prompt opens it": "Paris? No.\n[BEGIN FINAL RESPONSE]\nMadrid",
     "Hy3": "<think:opensource>Paris? No.</think:opensource>Madrid",
