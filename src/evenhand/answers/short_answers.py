@@ -67,7 +67,7 @@ _CLAUSE = re.compile(
     r"hence|because|"
     r"since|yet|however|although|though|while|whereas|as|and(?= not| it| the))\b|, (?!or\b)|: | [–-] "
 )
-_TAKEN_BACK = re.compile(
+TAKEN_BACK = re.compile(
     r"\b(?:wait|correction|on second thought|on reflection|hold on|scratch that|misread|changed? my (?:mind|"
     r"answer)|no, actually|actually,? no)\b"
 )
@@ -155,7 +155,7 @@ def read_said(text: str, options: Sequence[Option], question: str = "") -> Said:
         question: that was asked about a person ("Who forgot the code?"); a statement in its own words names who it was.
     """
     said, reader = plain_lines(text), _reader(tuple(options))
-    back = list(_TAKEN_BACK.finditer(said))
+    back = list(TAKEN_BACK.finditer(said))
     found = reader.read(said[back[-1].end() :] if back else said, question)
     if back and found.only is None and reader.read(said[: back[-1].start()], question).only is not None:
         return Said(None, frozenset(), found.denied, found.named, said)
