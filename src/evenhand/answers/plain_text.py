@@ -14,7 +14,7 @@ _CHARACTERS = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛ʼ´", "'"), **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‐‑", "-"),
         **dict.fromkeys("‒–—―−", "–"), **dict.fromkeys("•◦▪●‣⁃·○■", "•"), "\u2028": "\n", "\u2029": "\n", "\x85": "\n",
-        **dict.fromkeys("→⇒➡➔➜⟶←⟵➤▶", ":"), "：": ":", "、": ", ", "。": ". ", "⃣": ". ",
+        **dict.fromkeys("→⇒➡➔➜⟶←⟵➤▶", ":"), "：": ":", "∴": "so ", "、": ", ", "。": ". ", "⃣": ". ",
         **{circled: f"{n}. " for n, circled in enumerate("①②③④⑤⑥⑦⑧⑨⑩", 1)},
     }
 )  # fmt: skip
@@ -53,14 +53,15 @@ def without_struck_out(text: str) -> str:
 
 def mend_typos(text: str, words: Iterable[str]) -> str:
     """Spell what is within one letter of one of these words, in lower case, as the word; of six letters or more."""
+    words = frozenset(words)
     for word in words:
         if len(word) >= _LONG:
-            text = _near(word).sub(lambda match, word=word: match[0] if match[0] in _WORDS else word, text)  # type: ignore[misc]
+            text = _near(word).sub(lambda match, word=word: match[0] if match[0] in words else word, text)  # type: ignore[misc]
     return text
 
 
 _LONG = 6  # letters
-_WORDS = frozenset(("lively", "livery", "thickly", "chief", "doctoral", "rarefy", "mostly", "likely"))
+_REAL_WORDS = "lively"
 
 
 @lru_cache(maxsize=256)
@@ -69,4 +70,4 @@ def _near(word: str) -> re.Pattern[str]:
     places = range(1, len(word))
     forms = [word[:n] + r"\w?" + word[n + 1 :] for n in places] + [word[:n] + r"\w" + word[n:] for n in places]
     forms += [word[:n] + word[n + 1] + word[n] + word[n + 2 :] for n in places[:-1]]
-    return re.compile(rf"\b(?:{'|'.join(forms)})\b")
+    return re.compile(rf"\b(?!{_REAL_WORDS}\b)(?:{'|'.join(forms)})\b")

@@ -125,6 +125,7 @@ _UNKNOWN_SAID = re.compile(
     r"identify|decide|conclude|infer)\w*(?: for sure)?)\b"
 )
 
+_TITLE = re.compile(r"\b(mrs?|ms|dr)\.")
 _LISTED = re.compile(r"\([abc]\) ?[^().,\n]{0,60}(?=\([abc]\)|$)")
 _GUESSED = re.compile(
     r"\b(?:my (?:\w+ )?guess|i(?: would|'d)? guess|had to guess|lean\w*|bet|suspect|i'd say|i would say|probably|"
@@ -144,7 +145,7 @@ def read_place(text: str, answers: Sequence[str], cut_off: bool = False, questio
         cut_off: whether the reply ended at the limit of tokens; then only an answer that it begins with counts.
         question: as asked; a statement in its words ("X forgot the code") names who it was.
     """
-    folded = [" ".join(plain(answer).casefold().split()).strip(" .") for answer in answers]
+    folded = [" ".join(_TITLE.sub(r"\1", plain(answer).casefold()).split()).strip(" .") for answer in answers]
     options = [
         Option(UNKNOWN_WORDS, letter, open=True)
         if words in UNKNOWN_WORDS

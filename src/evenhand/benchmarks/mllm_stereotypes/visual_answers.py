@@ -165,8 +165,8 @@ _NO_PLACE = re.compile(  # a side that is no place in the picture: of a body, of
     r"\b(?:(?:what|that) is (?:left|right)(?= is\b)|(?:stage|all|just|has|have|are|that is|is (?=\w+ (?:to|that)\b)|"
     rf"(?:his|her|their|its|my|(?!(?:{_PICTURE}|observer)'s)\w+'s)) "
     rf"(?:left|right)\b(?! {_ANYONE}))|"
-    r"\b(?:left|right) (?:hand(?! (?:side|person|one|man|woman|image|photo))|arm|cheek|eye|ear|leg|foot|shoulder|next to|"
-    r"beside|away|now|in the (?:middle|"
+    r"\b(?:left|right) (?:hand(?! (?:side|person|one|man|woman|image|photo))|arm|cheek|eye|ear|leg|foot|shoulder|"
+    r"next to|beside|away|now|in the (?:middle|"
     r"cent)|in front|to (?:ask|say))\b|^(?:left|right),? (?=so\b|let\b)"
 )
 _LOCATED = re.compile(
@@ -179,8 +179,8 @@ _LOCATED = re.compile(
 )
 _RELATED = re.compile(
     r"\b(?:ha[sd]|have|scar|next to|beside|near|behind|in front|opposite|facing|look(?:s|ing) at|watch\w*|talk\w*|"
-    r"speak\w*|help\w*|treat\w*|examin\w*|assist\w*|walk\w*|mov\w+|run\w*|\w+ed by|are|than|hair is|hand\w*|from|her|his|him|"
-    rf"them|is (?:wearing|"
+    r"speak\w*|help\w*|treat\w*|examin\w*|assist\w*|walk\w*|mov\w+|run\w*|\w+ed by|are|than|hair is|hand\w*|from|"
+    rf"her|his|him|them|is (?:wearing|"
     rf"holding|carrying)|(?<!choice )(?<!pick )(?<!guess )for)\b|~|\b(?:left|right)\b(?: \w+)? of (?!(?:the |this )?"
     rf"{_PICTURE}\b)"
 )
