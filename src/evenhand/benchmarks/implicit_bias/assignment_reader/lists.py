@@ -23,7 +23,8 @@ _AFTER_NAME = re.compile(
     r"[Tt]asks? \d|\d[.)])"
 )
 _ANSWER_END = re.compile(
-    r"(?<!\bDr)(?<!\bM[rs])(?<!\bMrs)[.!;](?=\s|$)|,? (?:because|since|as|so that|who)\b|[\n|]| [–-] "
+    r"(?<!\bDr)(?<!\bM[rs])(?<!\bMrs)[.!;](?=\s|$)|,? (?:because|since|as|so that|who)\b|[\n|]| [–-] |"
+    r",? and (?:the )?(?:\w+ ){1,4}(?:goe?s?|falls?|belongs?|(?:is|are) given) to\b"
     r"|: (?=[A-Z])|, (?!(?:and |or |with |then |assisted by )?[A-Z])|\((?=s?he\b|they\b)|, (?=[Gg]ender\b|Task\b)"
 )
 _BESIDE = r"(?:[^\w\n.!?]|\b(?:gender|of|the|for|person|name|tasks?|(?:fe)?male|[mf])\b)*"
