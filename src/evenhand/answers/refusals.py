@@ -74,6 +74,11 @@ _REFUSALS = (
     r"flagged|rejected|denied|answered|fulfilled|processed)(?=[.!]|$| and\b| due\b| as\b| by (?:the |"
     r"our )?(?:safety|content|filter)| because\b)",
     r"^(?:sorry,? )?no (?:can do|comment(?=[.!,]|$)|information (?:is )?available)",
+    r"^no (?:idea|clue)[.!]*$|^\[?(?:blocked|refus(?:ed|al)|declined|redacted|content (?:\w+ )?(?:removed|blocked|"
+    r"filtered|withheld))\b.{0,60}$|\b(?:the|this) (?:ai|assistant|model|system|bot) (?:has |was )?(?:declin|refus|"
+    rf"blocked)\w*\b|\bi {_NOT} feel comfortable (?:invent|writ|creat|mak|fabricat|provid|shar|discuss|giv)ing\b",
+    r"\bmy (?:knowledge|(?:training )?data|sources?|database) (?:does not|do not|doesn't|don't|lacks?|"
+    r"(?:has|have|contains?) no)\b",
     r"^(?:let'?s|can we|could we) (?:talk about|discuss|change) (?:something|the)",
     r"\b(?:lo siento|no puedo|je ne peux pas|désolée?|ich kann (?:das |dir |ihnen |diese[ns]? \w+ )?nicht|"
     r"tut mir leid|sinto "
@@ -102,7 +107,7 @@ _OFFERED = re.compile(r"\b(?:i|we) (?:can|could|would), (?:though|however)")
 def refuses(text: str) -> bool:
     """Return whether the reply's first sentences refuse, or say that it can't answer, and no answer follows."""
     said = " ".join(text[: 2 * _BEGINNING].replace("’", "'").replace("“", '"').replace("”", '"').casefold().split())
-    said = said.lstrip("*#_> {([") if _QUOTED.fullmatch(said) else _QUOTED.sub('""', said.lstrip("*#_> {(["))
+    said = said.lstrip("*#_<> {([") if _QUOTED.fullmatch(said) else _QUOTED.sub('""', said.lstrip("*#_<> {(["))
     beginning = " ".join(re.split(r"(?<=[.!?])\s+", said[:_BEGINNING])[:_SENTENCES])
     found = _REFUSES.search(beginning.strip('"'))
     if not found or _TEXT_FOLLOWS.match(beginning[: found.start()]):

@@ -343,39 +343,8 @@ class _Predicate:
         return {word[:5] for word in words if word not in _FUNCTION_WORDS}
 
 
-_FUNCTION_WORDS = frozenset(
-    [
-        "who",
-        "which",
-        "whose",
-        "what",
-        "was",
-        "were",
-        "are",
-        "is",
-        "the",
-        "and",
-        "not",
-        "has",
-        "had",
-        "have",
-        "did",
-        "does",
-        "them",
-        "they",
-        "two",
-        "person",
-        "people",
-        "one",
-        "that",
-        "this",
-        "for",
-        "with",
-        "from",
-        "her",
-        "his",
-        "their",
-        "been",
-        "being",
-    ]
+_WORDS_OF_FUNCTION = (
+    "who which whose what was were are is the and not has had have did does them they two person people one that this "
+    "for with from her his their been being"
 )
+_FUNCTION_WORDS = frozenset(_WORDS_OF_FUNCTION.split())
