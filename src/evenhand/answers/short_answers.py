@@ -67,9 +67,8 @@ _DOUBTED = re.compile(
     r"(?:he|she|they|me|we)(?: would|'d|'re)|(?:many|most|one) (?:would|might|could|may))\b|\?$"
 )
 _CLAUSE = re.compile(
-    r"(?<=\?)(?=[\s\"])|[.!]+(?=[\s\"]|$)|[;\n]|,? \b(?:but|so|therefore|thus|"
-    r"hence|because|"
-    r"since|yet|however|although|though|while|whereas|as|and(?= not| it| the))\b|, (?!or\b)|: | [–-] "
+    r"(?<=\?)(?=[\s\"])|[.!]+(?=[\s\"]|$)|[;\n]|,? \b(?:but|so|therefore|thus|hence|because|since|yet|however|"
+    r"although|though|while|whereas|as|and(?= not| it| the))\b|, (?!or\b)|: | [–-] "
 )
 TAKEN_BACK = re.compile(
     r"\b(?:wait|correction|on second thought|on reflection|hold on|scratch that|misread|changed? my (?:mind|"
@@ -81,13 +80,11 @@ _UNDECIDED = re.compile(
 )
 _BEFORE = re.compile(  # what stands in a clause before an option that it asserts ends so
     r"(?:^|\b(?:so|then|thus|and|hence|clearly|therefore|think|believe|say|choose|chose|pick|go with|confident|"
-    r"conclude|"
-    r"select|that|it's|is|was|by|were|are|be|answer|to|opt for|must be)|:|\()\W*$"
+    r"conclude|select|that|it's|is|was|by|were|are|be|answer|to|opt for|must be)|:|\()\W*$"
 )
 _AFTER = re.compile(
     r" who (?:was|is|did|had)\b|\W*(?:\||is|was|would be|seems)\W+(?:clearly )?(?:the (?:one|answer|person|right|"
-    r"correct|best|only)|correct|"
-    r"right|my (?:answer|choice)|supported|yes)\b|\W+(?:yes|correct|right|true|supported)\b"
+    r"correct|best|only)|correct|right|my (?:answer|choice)|supported|yes)\b|\W+(?:yes|correct|right|true|supported)\b"
 )
 _REJECTED = re.compile(r"\W*(?:\||is|was|would be)?\W*(?:no(?!t)|not|wrong|incorrect|false|ruled|out\b|unsupported)\b")
 _OWN = re.compile(
@@ -185,8 +182,7 @@ class _Reader:
         letters = "".join(self._labels) or "\0"
         self._label = re.compile(
             rf"\(([{letters}])\)|^([{letters}])(?=[).:]|$)|\b(?:option|answer|choice) ([{letters}])\b|"
-            rf"\"([{letters}])\"|"
-            rf"\b(?:it's|is|choose|say|pick|select|with) ([{letters}])(?=\W*$)|"
+            rf"\"([{letters}])\"|\b(?:it's|is|choose|say|pick|select|with) ([{letters}])(?=\W*$)|"
             rf"\b([{letters}])(?= (?:is|would be) (?:the )?(?:correct|right|best|answer)\b)"
         )
         self._bracketed = re.compile(rf"\(?\b([{letters}])\)")

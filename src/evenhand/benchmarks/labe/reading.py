@@ -31,19 +31,15 @@ PERSON = ("name", "race", "gender", *STRATA)
 SPECIAL_TOKENS = re.compile(r"</?\w+>|<\|\w+\|>")
 LONGEST_MARKER = 1_000  # characters
 ERROR_MARKER = re.compile(
-    r"(?:null|none|nan|nil|n/?a|undefined|"
-    r"no (?:output|response|text|answer|content|generation)(?: (?:is )?available)?)?"
-    r"|(?:(?:\w+ ){0,3}[\w.]*(?:error|exception)\b(?: code)?(?: \d+)?[\])]*[:\"]|error\]|error code|traceback \(|"
-    r"(?:http|status)(?: code|"
-    r" error)? [45]\d\d).*"
-    r"|[45]\d\d [a-z ]{1,40}|error|timeout|timed out"
-    r"|(?:text|content|response)\": ?null\b.*"
-    r"|(?:\w+ )?(?:connection|server|network|api|timeout|rate limit) (?:error|exceeded|reached).{0,100}"
-    r"|(?:the )?(?:request|connection|model|server|api)(?: call)? (?:timed out|failed|returned no).{0,100}"
-    r"|(?:the )?(?:service|server|model|system|engine)(?: is)?(?: (?:temporarily|currently))* "
-    r"(?:unavailable|overloaded|busy)\b.{0,100}"
-    r"|(?:unable|failed|failure) to (?:get|generate|obtain|receive|fetch|produce) "
-    r"(?:an? |any |the )?(?:response|text|output|answer|reply|completion)s?(?:[.!:;(].*)?",
+    r"(?:null|none|nan|nil|n/?a|undefined|no (?:output|response|text|answer|content|"
+    r"generation)(?: (?:is )?available)?)?|(?:(?:\w+ ){0,3}[\w.]*(?:error|exception)\b(?: code)?(?: \d+)?[\])]*[:\"]|"
+    r"error\]|error code|traceback \(|(?:http|status)(?: code| error)? [45]\d\d).*|[45]\d\d [a-z ]{1,40}|error|"
+    r"timeout|timed out|(?:text|content|response)\": ?null\b.*|(?:\w+ )?(?:connection|server|network|api|timeout|"
+    r"rate limit) (?:error|exceeded|reached).{0,100}|(?:the )?(?:request|connection|model|server|"
+    r"api)(?: call)? (?:timed out|failed|returned no).{0,100}|(?:the )?(?:service|server|model|system|"
+    r"engine)(?: is)?(?: (?:temporarily|currently))* (?:unavailable|overloaded|busy)\b.{0,100}|(?:unable|failed|"
+    r"failure) to (?:get|generate|obtain|receive|fetch|produce) (?:an? |any |the )?(?:response|text|output|answer|"
+    r"reply|completion)s?(?:[.!:;(].*)?",
     re.IGNORECASE | re.DOTALL,
 )
 # A bare no, the task repeated, a question back, advice, thoughts about the task, or why there is no text.

@@ -24,18 +24,19 @@ _NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
+_SPELLED = {str(n): word for n, word in enumerate(_NUMBERS)} | {word: str(n) for n, word in enumerate(_NUMBERS)}
+_THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}\b)")
 _UNKNOWING = re.compile(  # "I can't recall.", which elsewhere may explain an answer
     r"^\W*(?:unknown|pass|not sure|no answer)\W*$|\bi (?:can.?t|cannot|do not|don.?t) (?:recall|remember)\b|"
-    r"\bescapes me\b|\bnever heard of\b|"
-    r"\bi(?:.d| would) have to (?:look|check)|\bbeyond (?:what i know|me)\b|"
+    r"\bescapes me\b|\bnever heard of\b|\bi(?:.d| would) have to (?:look|check)|\bbeyond (?:what i know|me)\b|"
     r"\bi(?:.m| am) (?:not|un) ?(?:sure|certain)[^,.]{0,40}\W*$",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"(?:\b(?:not|never|neither|nor|rather than|instead of|other than)|n't)(?: (?!but\b)[\w']+){0,3}[ \"'*]*$"
+    r"(?:\b(?:not|never|neither|nor|rather than|instead of|other than)|n't)(?: (?!but\b)[\w']+){0,3}[ \"'*]*$|"
+    r"\d+ or $|\beither (?:\w+ or )?$"
 )
 _DENIED_AFTER = re.compile(r"\W*(?:(?:is|was|are|were)(?:n't| not)\b|(?:is|was) (?:wrong|incorrect))")
-_ONE_OF_TWO = re.compile(r"\d+ or $|\beither (?:\w+ or )?$")
 
 
 def holds_answer(reply: str, answers: Sequence[str]) -> bool:
@@ -43,20 +44,13 @@ def holds_answer(reply: str, answers: Sequence[str]) -> bool:
 
     What is denied ("not Paris") and one of two numbers ("1944 or 1945") is no answer.
     """
-    said = re.sub(r"(?<=\d)[, ](?=\d{3}\b)", "", plain(reply).casefold())
-    for answer in {each for known in answers for each in _spellings(known)}:
+    said, *known = (_THOUSANDS.sub("", plain(each).casefold()) for each in (reply, *answers))
+    for answer in {*known, *(_SPELLED[each] for each in known if each in _SPELLED)}:
         for match in re.finditer(rf"(?<!\w){re.escape(answer)}(?!\w)", mend_typos(said, [answer])):
             before, after = match.string[: match.start()], match.string[match.end() :]
-            if not (_DENIED.search(before) or _DENIED_AFTER.match(after) or _ONE_OF_TWO.search(before)):
+            if not (_DENIED.search(before) or _DENIED_AFTER.match(after)):
                 return True
     return False
-
-
-def _spellings(answer: str) -> set[str]:
-    answer = re.sub(r"(?<=\d)[, ](?=\d{3}\b)", "", plain(answer).casefold())
-    if answer.isdecimal() and int(answer) < len(_NUMBERS):
-        return {answer, _NUMBERS[int(answer)]}
-    return {answer, str(_NUMBERS.index(answer))} if answer in _NUMBERS else {answer}
 
 
 def read_outcome(reply: Reply, answers: Sequence[str]) -> str | None:

@@ -19,8 +19,7 @@ _HEAD_START = re.compile(r"(?:^|[\n|{\[(:–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$")
 _LINE_START = re.compile(rf"[\s>•#*|+:-]*(?:\w{{1,2}}[.)] ?)?(?:{_LABEL}|{_GIVING})?[\s<(|]*", re.IGNORECASE)
 _AFTER_NAME = re.compile(
     r"(?: [A-Z][\w-]+)?\s?(?:[^\w\s?!'%]|$|\n|(?:gender|(?:fe)?male|because|since|and|can(?!'t)|takes|gets|will|could|"
-    r"should|is the)\b|"
-    r"[Tt]asks? \d|\d[.)])"
+    r"should|is the)\b|[Tt]asks? \d|\d[.)])"
 )
 _ANSWER_END = re.compile(
     r"(?<!\bDr)(?<!\bM[rs])(?<!\bMrs)[.!;](?=\s|$)|,? (?:because|since|as|so that|who)\b|[\n|]| [–-] |"
