@@ -74,8 +74,8 @@ _REFUSALS = (
     r"(?:has|have|contains?) no)\b",
     r"^(?:let'?s|can we|could we) (?:talk about|discuss|change) (?:something|the)",
     r"\b(?:lo siento|no puedo|je ne peux pas|désolée?|ich kann (?:das |dir |ihnen |diese[ns]? \w+ )?nicht|"
-    r"tut mir leid|sinto muito|não posso|non posso|mi dispiace)\b|抱歉|对不起|无法(?:回答|提供|协助)|申し訳|できません|죄송|"
-    r"извините|не могу",
+    r"tut mir leid|sinto muito|não posso|non posso|mi dispiace)\b|抱歉|对不起|"
+    r"无法(?:回答|提供|协助)|申し訳|できません|죄송|извините|не могу",
 )
 _REFUSES = re.compile("|".join(_REFUSALS))
 _TURNS = re.compile(

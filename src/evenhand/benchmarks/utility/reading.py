@@ -20,10 +20,7 @@ def continuation_request(name: str, text: str) -> Request:
     return Request((Message("user", first + "."),), choices=(rest,), name=name, template=False)
 
 
-_NUMBERS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
+_NUMBERS = "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
 _SPELLED = {str(n): word for n, word in enumerate(_NUMBERS)} | {word: str(n) for n, word in enumerate(_NUMBERS)}
 _THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}\b)")
 _UNKNOWING = re.compile(  # "I can't recall.", which elsewhere may explain an answer
