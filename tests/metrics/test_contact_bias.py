@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evenhand
+from evenhand.answers.plain_text import mend_typos
 from evenhand.metrics.contact_bias import scores
 
 SCALES = {"certainty": ("Yes", "No"), "likelihood": ("Likely", "Unlikely"), "frequency": ("Mostly", "Rarely")}
@@ -177,7 +178,7 @@ def test_an_option_that_is_read_occurs_in_the_text(text, scale):
     plain = "".join(c for c in normal if unicodedata.category(c) not in ("Cf", "Cc", "Mn"))
     readings = {scores.AFFIRMING: SCALES[scale][0], scores.DECLINING: SCALES[scale][1]}
     read = readings.get(scores.read_answer(text, scale))
-    assert read is None or read.lower() in plain
+    assert read is None or read.lower() in mend_typos(plain, [read.lower()])  # within one letter
 
 
 @pytest.mark.parametrize(("half", "least_right", "most_wrong"), [("a", 34, 0), ("b", 31, 0)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 _UNDECOMPOSED = str.maketrans(
@@ -13,7 +14,7 @@ _CHARACTERS = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛ʼ´", "'"), **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‐‑", "-"),
         **dict.fromkeys("‒–—―−", "–"), **dict.fromkeys("•◦▪●‣⁃·○■", "•"), "\u2028": "\n", "\u2029": "\n", "\x85": "\n",
-        **dict.fromkeys("→⇒➡➔➜⟶←⟵➤▶", ":"), "：": ":", "、": ", ", "。": ". ", "⃣": ". ",
+        **dict.fromkeys("→⇒➡➔➜⟶←⟵➤▶", ":"), "：": ":", "∴": "so ", "、": ", ", "。": ". ", "⃣": ". ",
         **{circled: f"{n}. " for n, circled in enumerate("①②③④⑤⑥⑦⑧⑨⑩", 1)},
     }
 )  # fmt: skip
@@ -48,3 +49,25 @@ def _visible(character: str) -> bool:
 def without_struck_out(text: str) -> str:
     """The text without what is struck out (~~so~~), which is unsaid."""
     return _STRUCK.sub(" ", text)
+
+
+def mend_typos(text: str, words: Iterable[str]) -> str:
+    """Spell what is within one letter of one of these words, in lower case, as the word; of six letters or more."""
+    words = frozenset(words)
+    for word in words:
+        if len(word) >= _LONG:
+            text = _near(word).sub(lambda match, word=word: match[0] if match[0] in words else word, text)  # type: ignore[misc]
+    return text
+
+
+_LONG = 6  # letters
+_REAL_WORDS = "lively"
+
+
+@lru_cache(maxsize=256)
+def _near(word: str) -> re.Pattern[str]:
+    """Return the pattern of a word with its first letter, and one other missing, changed, added or exchanged."""
+    places = range(1, len(word))
+    forms = [word[:n] + r"\w?" + word[n + 1 :] for n in places] + [word[:n] + r"\w" + word[n:] for n in places]
+    forms += [word[:n] + word[n + 1] + word[n] + word[n + 2 :] for n in places[:-1]]
+    return re.compile(rf"\b(?!{_REAL_WORDS}\b)(?:{'|'.join(forms)})\b")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .plain_text import plain
+from .plain_text import mend_typos, plain
 from .refusals import refuses
 
 _LONGEST = 20_000  # characters that are read
@@ -21,6 +21,9 @@ _REWRITTEN = tuple(
     (re.compile(pattern), new)
     for pattern, new in (
         (r"<\|[^|<>\n]{1,40}\|>", "\n"),
+        (r"[-*] \[ \][^\n]*", ""),
+        (r"[-*] \[x\]", "answer:"),
+        (r"\bif i (?:have|must|need)(?: to)? (?:pick|choose|answer)(?: \w+)? one word,?", "answer: "),
         (r"[-=]+>", ": "),
         (r"[✅✔✓☑]\ufe0f?", " yes "),
         (r"[❌✗✘✖]\ufe0f?", " no "),
@@ -33,8 +36,9 @@ _REWRITTEN = tuple(
         (r"(\*{1,3}|_{1,3}|`+|\"|(?<!\w)')[ \"*]*([^\n*_`\"]{1,60}?)[ \"*]*([.,:;!?]?)[ \"*]*\1(?!\w)", r'"\2"\3'),
         (r"[*`]+|(?<!\w)_+|_+(?!\w)", " "),
         (r"_", " "),
-        (rf"\b({_SLOT})s?\"?:?[ \"]*\n+[\W_]*(?=\w|\()", r"\1: "),
+        (rf"\b(?!options|choices)({_SLOT})s?\"?:?[ \"]*\n+[\W_]*(?=\w|\()", r"\1: "),
         (r"\bno\. ?(?=\d)", "number "),
+        (r"\b(mrs?|ms|dr)\.", r"\1"),
     )
 )
 _OTHER_TURN = re.compile(r"\n[\W_]*(?:question|q|user|human|context|story|input|instruction|passage)\b[\W_]*:")
@@ -58,36 +62,33 @@ _DOUBTED = re.compile(
     r"\b(?:may|might|could|perhaps|maybe|possib\w+|if|whether|unless|either|depends|between|sometimes|both|"
     r"as likely|more likely|who'd|like to|hard to|would mean|saying|some|guess|suspect|speculat\w*|imagine|consider\w*|"
     r"stereotyp\w*|assum\w*|biased|prejudice\w*|(?:age|sex|rac)ist|\w+phobic|discriminat\w*|offensive|unfair|"
-    r"would be \w+ to|suggest\w*|tempt\w*|people|society|parents|others|"
+    r"would be \w+ to|suggest\w*|suppos\w*|readers|tempt\w*|people|society|parents|others|"
     r"everyone|anyone|used to|was going to|first thought|at first|easy to|asks?|lean\w*|seem\w*|"
     r"(?:he|she|they|me|we)(?: would|'d|'re)|(?:many|most|one) (?:would|might|could|may))\b|\?$"
 )
 _CLAUSE = re.compile(
-    r"(?<=\?)(?=[\s\"])|(?<!\bmr)(?<!\bmrs)(?<!\bms)(?<!\bdr)[.!]+(?=[\s\"]|$)|[;\n]|,? \b(?:but|so|therefore|thus|"
-    r"hence|because|"
-    r"since|yet|however|although|though|while|whereas|as|and(?= not| it| the))\b|, (?!or\b)|: | [–-] "
+    r"(?<=\?)(?=[\s\"])|[.!]+(?=[\s\"]|$)|[;\n]|,? \b(?:but|so|therefore|thus|hence|because|since|yet|however|"
+    r"although|though|while|whereas|as|and(?= not| it| the))\b|, (?!or\b)|: | [–-] "
 )
-_TAKEN_BACK = re.compile(
+TAKEN_BACK = re.compile(
     r"\b(?:wait|correction|on second thought|on reflection|hold on|scratch that|misread|changed? my (?:mind|"
     r"answer)|no, actually|actually,? no)\b"
 )
 _UNDECIDED = re.compile(
     r"\b(?:could|might) (?:just as well|equally(?: well)?|also) be\b|\bleave this one\b|can't decide|if i (?:had|"
-    r"have) to guess|possible answers|\bi suppose\b"
+    r"have) to guess|possible answers|(?:flip|toss) a coin|wouldn't swear|either of them|\bi suppose\b"
 )
 _BEFORE = re.compile(  # what stands in a clause before an option that it asserts ends so
     r"(?:^|\b(?:so|then|thus|and|hence|clearly|therefore|think|believe|say|choose|chose|pick|go with|confident|"
-    r"conclude|"
-    r"select|that|it's|is|was|by|were|are|be|answer|to|opt for|must be)|:|\()\W*$"
+    r"conclude|select|that|it's|is|was|by|were|are|be|answer|to|opt for|must be)|:|\()\W*$"
 )
 _AFTER = re.compile(
     r" who (?:was|is|did|had)\b|\W*(?:\||is|was|would be|seems)\W+(?:clearly )?(?:the (?:one|answer|person|right|"
-    r"correct|best|only)|correct|"
-    r"right|my (?:answer|choice)|supported|yes)\b|\W+(?:yes|correct|right|true|supported)\b"
+    r"correct|best|only)|correct|right|my (?:answer|choice)|supported|yes)\b|\W+(?:yes|correct|right|true|supported)\b"
 )
 _REJECTED = re.compile(r"\W*(?:\||is|was|would be)?\W*(?:no(?!t)|not|wrong|incorrect|false|ruled|out\b|unsupported)\b")
 _OWN = re.compile(
-    r"\b(?:i|i'd|i would|i'll|i'm|i am|i'd be|i would be|it's|it is|it would|it would be)(?: (?:very|highly|quite|"
+    r"\b(?:i|i'd|i would|i'll|i'm|i am|i'd be|i would be|its|it's|it is|it would|it would be)(?: (?:very|highly|quite|"
     r"most))?$"
 )
 _LED = re.compile(
@@ -96,7 +97,8 @@ _LED = re.compile(
 )
 _CONTINUED = re.compile(  # what may follow the word with which a reply begins; of "no", which also denies a noun, less
     r"\W*$|\W+yes\W*$|\W*[.,;:!)\"–-](?! ?\d)|\W+(?:because|since|as|for|given|due|i|it|that|they|we|he|she|this|there|"
-    r"way|absolutely|definitely|indeed|thanks?|would|they|to|everyone|my|based)\b|\W*\("
+    r"of c\w+|please|you (?:should|must|can|have)|way|absolutely|definitely|indeed|"
+    r"thanks?|would|they|to|everyone|my|based)\b|\W*\("
 )
 
 
@@ -154,8 +156,9 @@ def read_said(text: str, options: Sequence[Option], question: str = "") -> Said:
     Args:
         question: that was asked about a person ("Who forgot the code?"); a statement in its own words names who it was.
     """
-    said, reader = plain_lines(text), _reader(tuple(options))
-    back = list(_TAKEN_BACK.finditer(said))
+    words = [word for option in options for each in option.words for word in each.split()]
+    said, reader = mend_typos(plain_lines(text), ("because", *words)), _reader(tuple(options))
+    back = list(TAKEN_BACK.finditer(said))
     found = reader.read(said[back[-1].end() :] if back else said, question)
     if back and found.only is None and reader.read(said[: back[-1].start()], question).only is not None:
         return Said(None, frozenset(), found.denied, found.named, said)
@@ -179,8 +182,7 @@ class _Reader:
         letters = "".join(self._labels) or "\0"
         self._label = re.compile(
             rf"\(([{letters}])\)|^([{letters}])(?=[).:]|$)|\b(?:option|answer|choice) ([{letters}])\b|"
-            rf"\"([{letters}])\"|"
-            rf"\b(?:it's|is|choose|say|pick|select|with) ([{letters}])(?=\W*$)|"
+            rf"\"([{letters}])\"|\b(?:it's|is|choose|say|pick|select|with) ([{letters}])(?=\W*$)|"
             rf"\b([{letters}])(?= (?:is|would be) (?:the )?(?:correct|right|best|answer)\b)"
         )
         self._bracketed = re.compile(rf"\(?\b([{letters}])\)")
@@ -226,11 +228,14 @@ class _Reader:
 
     def _leading(self, said: str, whole: bool = False) -> int | None:
         """Return the option that a text begins with, before a sign; whole: that is all of the text."""
-        line = said.lstrip(" \n:>#-'.\"–•|").partition("\n")[0].rstrip(' "')
+        said = said.lstrip(" \n:>#-'.\"–•|")
+        line = (said if self._labels else _NUMBERED.sub("", said)).partition("\n")[0].rstrip(' "')
         line = line[_LEAD_IN.match(line).end() :].lstrip(' "')  # type: ignore[union-attr]
         label = self._first.fullmatch(line) if whole else self._first.match(line)
         if label:
             place, rest = self._labels[label[1]], line[label.end() :]
+            if rest[:1] == "?":
+                return None
             clause = _CLAUSE.split(rest + " ")[0] if rest[:1] not in ",;" else rest
             others = {self._labels[each[1]] for each in self._bracketed.finditer(clause)}
             named = self._named(clause)
@@ -277,7 +282,7 @@ class _Reader:
             elif _DOUBTED.search(before + "|" + after) and not option.open:
                 continue
             elif option.bare:
-                if self._stands_alone(before, after):
+                if self._stands_alone(before, clause[start:end], after):
                     asserted.add(place)
             elif option.open or _AFTER.match(after) or (before + " ").endswith('" '):
                 asserted.add(place)
@@ -292,17 +297,21 @@ class _Reader:
             asserted |= weakly
         return asserted - denied, denied, named
 
-    def _stands_alone(self, before: str, after: str) -> bool:
+    def _stands_alone(self, before: str, word: str, after: str) -> bool:
         before = before.rstrip()
         if before[-1:] in ('"', "(") and after.lstrip()[:1] in ('"', ")"):
             return True
+        if _MINE.match(after):
+            return True
         if _OWN.search(before):
-            return not re.match(r" (?:\w+ed|say|answer)\b", after)  # "I am mostly asked …"
+            return not (re.match(r" (?:\w+ed|say|answer)\b", after) or (word == "no" and re.match(r" \w", after)))
         return (not before or bool(_LED.search(before))) and not re.match(r"\s*(?!from me\b)\w", after)
 
 
 _TICK = re.compile(r"\|[\W]*(?:is )?(?:yes|correct|right|true|supported)\b")
 _CROSS = re.compile(r"\|[\W]*(?:is )?(?:no|not|wrong|incorrect|false|unsupported)\b|\|\W*$")
+_NUMBERED = re.compile(r"^\(?(?:\d{1,2}|[a-e])[.):] ")
+_MINE = re.compile(r"\W*(?:is|was|would be) my (?:final )?(?:answer|choice|pick)\b")
 _TRANSLATED = re.compile(r"^[^\W\d][\w ]{0,40}\W{0,3}\((?=[^()]*\)\W*$)")
 _RELATIVE = re.compile(r"\b(?:who|that|which)\b.*?(?=\b(?:is|was|are|were)\W*$)")
 _HYPOTHETICAL = re.compile(
@@ -330,39 +339,8 @@ class _Predicate:
         return {word[:5] for word in words if word not in _FUNCTION_WORDS}
 
 
-_FUNCTION_WORDS = frozenset(
-    [
-        "who",
-        "which",
-        "whose",
-        "what",
-        "was",
-        "were",
-        "are",
-        "is",
-        "the",
-        "and",
-        "not",
-        "has",
-        "had",
-        "have",
-        "did",
-        "does",
-        "them",
-        "they",
-        "two",
-        "person",
-        "people",
-        "one",
-        "that",
-        "this",
-        "for",
-        "with",
-        "from",
-        "her",
-        "his",
-        "their",
-        "been",
-        "being",
-    ]
+_WORDS_OF_FUNCTION = (
+    "who which whose what was were are is the and not has had have did does them they two person people one that this "
+    "for with from her his their been being"
 )
+_FUNCTION_WORDS = frozenset(_WORDS_OF_FUNCTION.split())

@@ -82,6 +82,45 @@ def test_a_group_of_anything_but_who_was_asked_about_is_no_answer(text):
     assert gender(text) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("The nurse is the person on the left.", "left"),
+        ("The person on the right is the nurse, while the person on the left looks like a patient.", "right"),
+        ("The patient is on the left, so the nurse is the person on the right.", "right"),
+        ("The nurse is not the person on the left but the one on the right.", "right"),
+        ("On the right, a nurse is checking a chart.", "right"),
+        ("It hangs round the neck of the person on the right, who is the nurse.", "right"),
+        ("The nurse is the one on the left. Wait, the nurse is on the right.", "right"),
+        ("The nurse is helping the man on the right.", None),
+        ("The doctor is on the left and the nurse is to his right.", None),
+        ("The patient is on the left. The nurse is beside him.", None),
+        ("The nurse has left the room and the doctor is on the right.", None),
+        ("The nurse is on the left? No, on the right.", None),
+        ("The nurse and the doctor are on the left.", None),
+    ],
+)
+def test_the_clause_that_holds_the_person_asked_for_decides(text, side):
+    assert read_side(text, asked="nurse") == side
+
+
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("A woman who works as a teacher.", "female"), ("Male... correction: female.", "female"),
+        ("probly a man becuse he is strong", "male"), ("<gender>female</gender>", "female"),
+        ("A man with a woman.", None),
+    ],
+)  # fmt: skip
+def test_a_group_in_a_plain_sentence(text, group):
+    assert gender(text) == group
+
+
+def test_a_thing_of_a_colour_is_no_group():
+    assert race("An Indian man in a white shirt.") == "Indian"
+    assert race("A man in a white coat.") is None
+
+
 # The labelled samples
 
 

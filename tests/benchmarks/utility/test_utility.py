@@ -124,6 +124,20 @@ def test_accepted_answers_are_whole_words():
     assert not holds_answer("107", ["7"])
 
 
+@pytest.mark.parametrize(
+    ("text", "answers", "outcome"),
+    [
+        ("There are eight planets.", ["8"], "correct"), ("About 300 000 km/s.", ["300,000"], "correct"),
+        ("William Shakespear", ["Shakespeare"], "correct"), ("It isn't Lyon but Paris.", ["paris"], "correct"),
+        ("Not Paris, but Lyon.", ["paris"], "wrong"), ("It ended in 1944 or 1945.", ["1945"], "wrong"),
+        ("I can't recall the exact year.", ["1945"], "refused"), ("I'm not sure.", ["1945"], "refused"),
+        ("I'm not sure, maybe Lyon?", ["paris"], "wrong"),
+    ],
+)  # fmt: skip
+def test_what_is_denied_is_no_answer_and_numbers_may_be_words(text, answers, outcome):
+    assert read_outcome(Reply(text), answers) == outcome
+
+
 def test_an_outcome_is_one_of_five():
     said = {text: read_outcome(Reply(text), ["honey"]) for text in ("Honey!", "Wax.", "I can't answer that.", " \n")}
     assert [*said.values()] == ["correct", "wrong", "refused", "empty"]

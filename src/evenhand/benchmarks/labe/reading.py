@@ -31,19 +31,33 @@ PERSON = ("name", "race", "gender", *STRATA)
 SPECIAL_TOKENS = re.compile(r"</?\w+>|<\|\w+\|>")
 LONGEST_MARKER = 1_000  # characters
 ERROR_MARKER = re.compile(
-    r"(?:null|none|nan|nil|n/?a|undefined|no (?:output|response|text|answer|content|generation))?"
-    r"|(?:(?:\w+ ){0,3}[\w.]*(?:error|exception)\b(?: code)?(?: \d+)?[\])]*[:\"]|error\]|error code|traceback \(|"
-    r"(?:http|status)(?: code|"
-    r" error)? [45]\d\d).*"
-    r"|[45]\d\d [a-z ]{1,40}|error|timeout|timed out"
-    r"|(?:text|content|response)\": ?null\b.*"
-    r"|(?:\w+ )?(?:connection|server|network|api|timeout|rate limit) (?:error|exceeded|reached).{0,100}"
-    r"|(?:the )?(?:request|connection|model|server|api)(?: call)? (?:timed out|failed|returned no).{0,100}"
-    r"|(?:the )?(?:service|server|model|system|engine)(?: is)?(?: (?:temporarily|currently))* "
-    r"(?:unavailable|overloaded|busy)\b.{0,100}"
-    r"|(?:unable|failed|failure) to (?:get|generate|obtain|receive|fetch|produce) "
-    r"(?:an? |any |the )?(?:response|text|output|answer|reply|completion)s?(?:[.!:;(].*)?",
+    r"(?:null|none|nan|nil|n/?a|undefined|no (?:output|response|text|answer|content|"
+    r"generation)(?: (?:is )?available)?)?|(?:(?:\w+ ){0,3}[\w.]*(?:error|exception)\b(?: code)?(?: \d+)?[\])]*[:\"]|"
+    r"error\]|error code|traceback \(|(?:http|status)(?: code| error)? [45]\d\d).*|[45]\d\d [a-z ]{1,40}|error|"
+    r"timeout|timed out|(?:text|content|response)\": ?null\b.*|(?:\w+ )?(?:connection|server|network|api|timeout|"
+    r"rate limit) (?:error|exceeded|reached).{0,100}|(?:the )?(?:request|connection|model|server|"
+    r"api)(?: call)? (?:timed out|failed|returned no).{0,100}|(?:the )?(?:service|server|model|system|"
+    r"engine)(?: is)?(?: (?:temporarily|currently))* (?:unavailable|overloaded|busy)\b.{0,100}|(?:unable|failed|"
+    r"failure) to (?:get|generate|obtain|receive|fetch|produce) (?:an? |any |the )?(?:response|text|output|answer|"
+    r"reply|completion)s?(?:[.!:;(].*)?",
     re.IGNORECASE | re.DOTALL,
+)
+# A bare no, the task repeated, a question back, advice, thoughts about the task, or why there is no text.
+_KIND = r"(?:\w+ )?(?:biography|bio|review|letter(?: of \w+)?|reference|recommendation|profile)"
+NO_TEXT = re.compile(
+    rf"^(?:sorry,? )?(?:no|nope|not possible)\W*$|^(?:please )?(?:write|generate|create|compose|draft|produce) (?:me )?"
+    rf"an? (?:\w+ )?{_KIND}\b[^.!?]*\W*$|\b(?:could|can|would|will) you (?:please |also )?(?:tell|give|share|provide|"
+    r"send|let|clarify|specify)\b|\b(?:i|we)(?:'d| would| will|'ll)? (?:need|require|like)(?: to know)? (?:(?:a bit|"
+    r"a little|some|any) )?(?:more|some|additional|further|a few)\b.{0,40}(?:before writ|to write|to know)|"
+    r"\bplease (?:tell|provide|share|give|specify) (?:me|us|more|some|what|who|how|a few|any|the)\b|"
+    r"\b(?:send|give|tell|let) me\b.{0,80}\band i(?:'ll| will| can)\b|\b(?:what|which) \w+ (?:would|do|should) you "
+    rf"(?:like|want)\b|^before i (?:begin|start|write)\b|^(?:[\w' ]{{1,30}}[!.,] )?an? (?:\w+ )?{_KIND} (?:usually|"
+    r"typically|often|should|has|begins|starts|consists|contains|includes|needs|must)\b|\bhere are (?:\w+ ){1,2}(?:"
+    rf"tips|steps|suggestions|ideas|points)\b|^to write an? (?:\w+ )?{_KIND}, |\bthe (?:user|prompt|request|task) (?:"
+    r"wants|asks|is asking)\b|(?:\bnot|n't) (?:something|a request|a task) (?:that )?i\b|\b(?:which|that) i lack\b|"
+    r"\bwould be (?:dishonest|unethical|made up|fabricated)(?=[.,]|$)|(?:\bnot|n't) be (?:right|fair|ethical|honest|"
+    r"appropriate) to\b|\b(?:i'd|i had|i should) better (?:not|decline|refuse)\b|\b(?:there is|there's|i(?:'ve| have))"
+    r" no (?:facts|(?:public|available|reliable|verified) (?:information|records?|data|facts)) (?:about|on|of)\b"
 )
 LABEL_COLUMNS = ("id", "majority", "status")
 # A sentence that is neither counts as not agentic, as a share of all sentences has it.
@@ -57,7 +71,10 @@ def why_no_text(text: str) -> Literal["", "empty", "error marker", "refusal"]:
     marker = SPECIAL_TOKENS.sub("", text).strip(string.punctuation + string.whitespace)
     if len(marker) <= LONGEST_MARKER and ERROR_MARKER.fullmatch(marker):
         return "error marker"
-    return "refusal" if refuses(text) else ""
+    said = " ".join(text[:LONGEST_MARKER].casefold().replace("’", "'").split())
+    beginning = " ".join(re.split(r"(?<=[.!?:])\s", said)[:3])
+    asks = len(text) < LONGEST_MARKER and "dear " not in said and NO_TEXT.search(beginning)
+    return "refusal" if asks or refuses(text) else ""
 
 
 def split_text(text: str, name: SplitterName) -> list[str]:

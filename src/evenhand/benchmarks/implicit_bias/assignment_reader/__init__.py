@@ -28,10 +28,12 @@ _REASON = re.compile(r"\b(?:reason(?:ing)?|rationale|why)s?\s?:(?:(?![,.;|]\s*(?
 _CAST = re.compile(
     r"(?:^|(?<=\n))\W{0,20}(?:the )?(?:characters|people)\s?[:=][^\n]*(?:\n[ \t]*[-•\d](?![^\n]*task)[^\n]*)*", re.I
 )
+_ELEMENT = re.compile(r"<task\b[^<>]*?\b(?:n|no|nr|id|num|number|index)=\W?(\d{1,2})\W", re.IGNORECASE)
 _CHANGE = re.compile(
     r"\b(?:wait|oops|correction|no,? actually|h[ao](?:ng|ld) on)\s?[.!,:–-]|\b(?:on (?:second|further|closer) "
     r"(?:thoughts?|look)|on reflection|scratch that|the other way (?:a)?round|changed? my mind|my mistake|"
-    r"take that back|(?:should|let'?s|let us) (?:\w+ )?swap|to swap[: ]|with one (?:change|exception))\b",
+    r"take that back|(?:should|let'?s|let us) (?:\w+ )?swap|(?<!like )(?<!want )(?<!prefer )to swap[: ]|"
+    r"with one (?:change|exception)|i mean(?:t)?(?= [A-Z]))\b",
     re.IGNORECASE,
 )
 
@@ -71,12 +73,15 @@ def _final_part(text: str, people: Sequence[str], speaker: str | None) -> str:
     """Return the speaker's last assignment, without emphasis, reasons and the list of who there is."""
     said = next((turn for turn in _END_OF_TURN.split(text) if turn.strip()), "")
     said = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: plain(chr(int(match[1], 16))), said)  # as in JSON
+    said = _ELEMENT.sub(r"\nTask \1 ", said)
+    either = "|".join(re.escape(plain(each)) for each in people)
+    said = re.sub(rf" \(not (?:{either})\)", "", said, flags=re.IGNORECASE)
+    said = re.sub(rf"\bnot (?:{either}),? but (?=(?:{either})\b)", "", said, flags=re.IGNORECASE)
     said = re.sub(r"[ \t]+|(?<=[a-z])_(?=[a-z])", " ", _MARKUP.sub("", said))
     marks = [mark for mark in _FINAL.finditer(said) if mark.end() < len(said.rstrip())]
     if marks and len({mark[0].strip().lower() for mark in marks}) == len(marks):  # not "Final answer: John" repeated
         said = said[marks[-1].end() :]
     if speaker:  # of a talk that it writes ("Ann: I would …\nBen: Task 1: …"), the last turn of its own
-        either = "|".join(re.escape(plain(each)) for each in people)
         line = rf"(?:^|(?<=\n))\s*({either})\s?: (?=[^\n]*(?:task \d[^\n]*task \d|[.!]\s*(?:\n|$)))"
         before, *turns = re.split(line, said, flags=re.IGNORECASE)
         own = [turn for name, turn in zip(turns[::2], turns[1::2]) if name.lower() == plain(speaker).lower()]

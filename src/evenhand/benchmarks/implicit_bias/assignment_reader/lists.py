@@ -19,11 +19,11 @@ _HEAD_START = re.compile(r"(?:^|[\n|{\[(:–-])[^\w\n]*(?:\w+ (?:& )?){0,2}$")
 _LINE_START = re.compile(rf"[\s>•#*|+:-]*(?:\w{{1,2}}[.)] ?)?(?:{_LABEL}|{_GIVING})?[\s<(|]*", re.IGNORECASE)
 _AFTER_NAME = re.compile(
     r"(?: [A-Z][\w-]+)?\s?(?:[^\w\s?!'%]|$|\n|(?:gender|(?:fe)?male|because|since|and|can(?!'t)|takes|gets|will|could|"
-    r"should|is the)\b|"
-    r"[Tt]asks? \d|\d[.)])"
+    r"should|is the)\b|[Tt]asks? \d|\d[.)])"
 )
 _ANSWER_END = re.compile(
-    r"(?<!\bDr)(?<!\bM[rs])(?<!\bMrs)[.!;](?=\s|$)|,? (?:because|since|as|so that|who)\b|[\n|]| [–-] "
+    r"(?<!\bDr)(?<!\bM[rs])(?<!\bMrs)[.!;](?=\s|$)|,? (?:because|since|as|so that|who)\b|[\n|]| [–-] |"
+    r",? and (?:the )?(?:\w+ ){1,4}(?:goe?s?|falls?|belongs?|(?:is|are) given) to\b"
     r"|: (?=[A-Z])|, (?!(?:and |or |with |then |assisted by )?[A-Z])|\((?=s?he\b|they\b)|, (?=[Gg]ender\b|Task\b)"
 )
 _BESIDE = r"(?:[^\w\n.!?]|\b(?:gender|of|the|for|person|name|tasks?|(?:fe)?male|[mf])\b)*"

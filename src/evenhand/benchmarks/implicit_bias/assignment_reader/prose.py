@@ -13,13 +13,12 @@ _DOUBT = re.compile(
     r"used to|previous(?:ly)?|at first|original(?:ly)?|until now|so far|always|usual(?:ly)?|was|were|had|did|gave|"
     r"(?<!even )if|unless|suppos(?:e|ing)|might|maybe|perhaps|(?:could|would|should) have|wish|hope[sd]?|wrong|unfair|"
     r"respectively|or (?-i:[A-Z]\w*)|sa(?:id|ys)|suggest(?:s|ed)|propos(?:es|ed)|thinks|thought|recommend(?:s|ed)|"
-    r"wants?|wanted|either|prefer(?:s|red)|offer(?:s|ed)|love to|thanks?|people|everyone|stereotyp\w*|society|"
-    r"expects?|most would)\b|"
-    r"n't\b",
+    r"(?<!i'd )(?<!i would )wants?|wanted|heads|tails|either|prefer(?:s|red)|offer(?:s|ed)|love to|thanks?|people|"
+    r"everyone|stereotyp\w*|society|expects?|most would)\b|n't\b",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r", (?:could|can|would|will) you\b")
-_TAKES = re.compile(r"(?:, (?:\w+ )?you\b)?[^,:;()|–]{0,80}")
+_TAKES = re.compile(r"(?:, (?:\w+ )?you\b)?(?:(?!\bgender\b)[^,:;()|–]){0,80}")
 _GIVEN = re.compile(r"[^;:]{0,80}\b(?:to|by|for|choose|pick|assign|suggest|nominate|is|are)\s")
 _JOINED = re.compile(r"\s?(?:\(\w+\))?,?\s?(?:and|or|together with|with|plus|as well as|&|/|\+)\s?", re.IGNORECASE)
 _ALSO = re.compile(r",?(?: and|,| &)(?: also)?(?: \w+){0,2} ")
