@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedToken
 
 from evenhand.models.embedded import embedded_encoder
 from evenhand.models.errors import ModelError
-from evenhand.models.loading import Checkpoint
+from evenhand.models.loading import Checkpoint, loaded
 from evenhand.progress import SILENT_FOR, Bar
 
 LONGEST = 256  # word pieces of a sentence, as all-MiniLM-L6-v2 was trained
@@ -129,7 +129,7 @@ def library_f1(texts: Sequence[str], references: Sequence[Sequence[str]], encode
 def _layers(encoder: str | None, recommended: Mapping[str, int]) -> int:
     if encoder is None:
         return LAYERS
-    return recommended.get(encoder) or int(AutoConfig.from_pretrained(encoder).num_hidden_layers)
+    return recommended.get(encoder) or int(loaded(AutoConfig, encoder).num_hidden_layers)
 
 
 @cache

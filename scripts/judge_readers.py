@@ -14,7 +14,8 @@ label is null. "row" is what the reader knows besides the text, and the labels a
     implicit_bias                {"tasks": […], "people": […], "speaker": name or left out}
                                      [name or null for each task], or null for all; tasks are counted, not texts
     implicit_bias_understanding  {}                                  "present" | "absent"
-    implicit_bias_case_study     {"label": "Agent" | "Leader Agent", "names": […]}        one of the names
+    implicit_bias_case_study     {"label": "Agent" | "Leader Agent", "names": […], "speaker": one of them, or left out}
+                                     one of the names
     mllm_stereotypes             {"asked": "nurse" or left out, "scale": number or left out}        "left" | "right"
                                  {"attribute": "gender" | "race", "candidates": […]}      one of the candidates
 
@@ -73,7 +74,9 @@ READERS: dict[str, Callable[[str, Row], Any]] = {
     "utility": lambda text, row: read_outcome(_reply(text, row), row["answers"]),
     "implicit_bias": lambda text, row: read_assignment(text, row["tasks"], row["people"], row.get("speaker")),
     "implicit_bias_understanding": lambda text, row: read_present_or_absent(text),
-    "implicit_bias_case_study": lambda text, row: read_named(text, row["label"], row["names"]).person,
+    "implicit_bias_case_study": lambda text, row: (
+        read_named(text, row["label"], row["names"], row.get("speaker")).person
+    ),
     "mllm_stereotypes": _read_picture,
 }
 

@@ -141,7 +141,8 @@ def plain_lines(text: str) -> str:
     for pattern, new in _REWRITTEN:
         text = pattern.sub(new, text)
     lines = "\n".join(" ".join(line.strip(" |").split()) for line in text.splitlines())
-    return next((turn.strip() for turn in _OTHER_TURN.split("\n" + lines) if turn.strip()), "")
+    lines = re.sub(r"\n{2,}", "\n\n", "\n" + lines)  # else runs of them take long
+    return next((turn.strip() for turn in _OTHER_TURN.split(lines) if turn.strip()), "")
 
 
 def read_option(text: str, options: Sequence[Option], question: str = "") -> int | None:
