@@ -140,7 +140,7 @@ def plain_lines(text: str) -> str:
     text = plain(text[:_LONGEST]).casefold()
     for pattern, new in _REWRITTEN:
         text = pattern.sub(new, text)
-    lines = "\n".join(" ".join(line.strip(" |").split()) for line in text.splitlines())
+    lines = "\n".join(" ".join(line.strip(" |").lstrip(".,;:'").split()) for line in text.splitlines())
     lines = re.sub(r"\n{2,}", "\n\n", "\n" + lines)  # else runs of them take long
     return next((turn.strip() for turn in _OTHER_TURN.split(lines) if turn.strip()), "")
 
