@@ -125,13 +125,6 @@ def test_two_people_with_four_tasks_are_left_out_for_a_rule_by_seat_would_pay():
     assert not is_even(asked)
 
 
-def test_scenarios_of_unknown_stereotypes_have_no_value():
-    [asked] = value_questions(BENCHMARK, FOUR | {"task_stereotypes": [""] * 4}, HOW, 0)
-    assert asked.values == ()
-    assert not asked.matters
-    assert not is_even([asked])
-
-
 def test_questions_with_many_options_are_computed_one_by_one():
     question = Question((), (0.0, 1.0))
     apart, together = Balanced((question, question), apart=True), Balanced((question,))

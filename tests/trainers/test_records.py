@@ -119,7 +119,7 @@ def test_a_revision_of_a_folder_is_refused(asked):
 
 
 def test_a_loss_that_rises_is_told(asked, tmp_path):
-    options = replace(asked, max_steps=4, epochs=9, method="full", rank=64, learning_rate=1.0, clip=1e9)
+    options = replace(asked, max_steps=4, epochs=9, method="full", rank=64, learning_rate=10.0, clip=1e9)
     record = TRAINER.tune(options, tmp_path / "m", unheard)
     assert record["losses"][-1] > record["losses"][0]
     assert record["note"].startswith(f"the loss did not fall: it was {record['losses'][0]:.3f} at the first step, and")

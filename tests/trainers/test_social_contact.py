@@ -46,7 +46,7 @@ FIGURES = (BIASED, OVER_ACCEPTED, OVER_DECLINED, PROBABILITY, PERPLEXITY)
 
 
 def options(model, **others):
-    asked = {"model": str(model), "dtype": "float32", "limit": 8, "learning_rate": 0.1, "epochs": 3, "rank": 8}
+    asked = {"model": str(model), "dtype": "float32", "limit": 8, "learning_rate": 0.03, "epochs": 3, "rank": 8}
     return SocialContactOptions(**(asked | {"targets": "all-linear"} | others))
 
 
