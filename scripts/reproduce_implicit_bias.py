@@ -23,7 +23,8 @@ from write_results import save_tables
 
 from evenhand.benchmarks import get_benchmark
 from evenhand.benchmarks.implicit_bias.figures import OUTCOMES, STAGES
-from evenhand.benchmarks.implicit_bias.report import GOAL, MITIGATED, NO_GOAL, NONE, as_in_figures
+from evenhand.benchmarks.implicit_bias.options import GOAL, NO_GOAL, NONE
+from evenhand.benchmarks.implicit_bias.report import MITIGATED, as_in_figures
 from evenhand.command_line import whole
 from evenhand.figure import Groups
 from evenhand.flow.run_folder import RunFolder

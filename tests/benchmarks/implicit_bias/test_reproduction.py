@@ -9,8 +9,7 @@ import reproducing
 from reproduce_implicit_bias import appendix_e, bias_scores, table_3
 from reproduce_implicit_bias import finished as finished_run
 
-from evenhand.benchmarks.implicit_bias.options import TEST_SET
-from evenhand.benchmarks.implicit_bias.report import GOAL, NO_GOAL, NONE, REFLECTION, published_figures
+from evenhand.benchmarks.implicit_bias.options import GOAL, NO_GOAL, NONE, REFLECTION, TEST_SET, published_figures
 from evenhand.benchmarks.implicit_bias.understanding.benchmark import Understanding
 from evenhand.flow.configuration import run_config
 

@@ -646,7 +646,7 @@ def test_tables_that_do_not_fit_are_refused(folder, table, tmp_path):
     accepted = r"expected file, age, gender, race, one of each: rename its columns \(age, gender, img and 1"
     with pytest.raises(UsageError, match=rf"labels.csv has no column 'file'; {accepted}"):
         read_faces(path, table([("a.jpg", "25", "Male", "White")], columns))
-    with pytest.raises(UsageError, match="has 2 columns 'age'; a table with file"):
+    with pytest.raises(UsageError, match="has 2 columns 'age'; expected file"):
         read_faces(path, table([("a.jpg", "25", "Male", "White", "1")], ("file", "age", "gender", "race", "Age")))
     with pytest.raises(UsageError, match=r"gone.csv does not exist; name a file of labelled faces$"):
         read_faces(path, tmp_path / "gone.csv")
