@@ -66,6 +66,16 @@ def test_what_a_model_wrote_is_text(runs, tmp_path):
     assert answers == {HOSTILE.replace("<", "&lt;").replace(">", "&gt;")}
 
 
+def test_thoughts_stand_beside_the_replies_that_have_one(runs, tmp_path):
+    folder = RunFolder(shutil.copytree(runs[0].path, tmp_path / "run"))
+    predictions = folder.read_predictions(exchanges=True)
+    thoughts = ["Hm."] + [None] * (len(predictions) - 1)
+    write_predictions(folder.path, predictions.assign(thought=thoughts))
+    assert collect_rows([folder])[0]["thought"].tolist() == ["Hm."] + [""] * (len(predictions) - 1)
+    write_view([folder], tmp_path / "view.html")
+    assert "Hm." in (tmp_path / "view.html").read_text(encoding="utf-8")
+
+
 def test_the_command_writes_beside_the_run_and_the_report_links_to_it(runs, evenhand, tmp_path):
     folder = RunFolder(shutil.copytree(runs[0].path, tmp_path / "run"))
     assert evenhand("view", folder.path).code == 0

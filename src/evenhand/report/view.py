@@ -31,7 +31,7 @@ def collect_rows(folders: Sequence[RunFolder]) -> tuple[pd.DataFrame, str]:
     prompts, shared = _describe_prompts(first)
     rows = pd.DataFrame({"id": first["id"], "prompt": prompts, **_describe_answers(first)})
     if "thought" in first and first["thought"].notna().any():
-        rows["thought"] = first["thought"]
+        rows["thought"] = first["thought"].fillna("").str.slice(0, _LONGEST)
     for letter, other in zip("BCDEFGHIJKLMNOPQRSTUVWXYZ", others):
         answers = pd.DataFrame({"id": other["id"], **_describe_answers(other)})
         rows = rows.merge(answers, on="id", suffixes=("", f" {letter}"))
