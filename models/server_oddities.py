@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from collections.abc import Mapping
 
 from evenhand.models.request import Message, Reply, Request
@@ -52,6 +53,7 @@ class Oddities:
 
     def __init__(self, model: str, no_thoughts: bool = False):
         self._model, self._no_thoughts = model, no_thoughts
+        self._lock = threading.Lock()
         self.notes: dict[str, str] = {}
         self._requests: dict[str, str] = {}  # {a reply's id: its request's name}
         self._sources: dict[str, str] = {}  # {field: its first value}
@@ -68,8 +70,11 @@ class Oddities:
 
     def look_at_answer(self, content: object, request: Request) -> None:
         """Look at who answered, and at how much of the prompt was read."""
-        if not isinstance(content, dict):
-            return
+        if isinstance(content, dict):
+            with self._lock:
+                self._look_at_envelope(content, request)
+
+    def _look_at_envelope(self, content: Mapping[str, object], request: Request) -> None:
         name, named = content.get("model"), content.get("id")
         if isinstance(name, str) and name.lower().rpartition("/")[2] != self._model.lower().rpartition("/")[2]:
             self.note("other_model", f"the server says that another model answered: {name[:EXCERPT]!r}")
@@ -104,6 +109,10 @@ class Oddities:
 
     def look_at_reply(self, request: Request, reply: Reply, written: int, stopped_by: object) -> None:
         """Look at a text. written: tokens; stopped_by: what the server says that ended it."""
+        with self._lock:
+            self._look_at_text(request, reply, written, stopped_by)
+
+    def _look_at_text(self, request: Request, reply: Reply, written: int, stopped_by: object) -> None:
         text, limit = reply.text, request.sampling.max_new_tokens
         asked = request.messages[-1].text.strip()
         if len(asked) >= _LONG and text.lstrip().startswith(asked):

@@ -1,6 +1,7 @@
 """Whole runs on servers that answer in manners of their own: the model's own figures, or a warning."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -247,6 +248,20 @@ def test_what_stands_behind_every_reply_is_said(ending, noted):
         request, content = written(f"Write {place}.", f"{LETTER} {place} {HMM} {place} {ending}")
         reader.read(content, request)
     assert ("same_ending" in reader.oddities.notes) == noted
+
+
+def test_many_threads_may_read_at_the_same_time():
+    """Each of 16 threads reads long texts, no two of which begin or end alike."""
+    reader = ReplyReader(Oddities("tiny"))
+
+    def read(place):
+        request, content = written(f"Write {place}.", f"{place} {LETTER} {HMM} {place}")
+        return reader.read(content, request).text
+
+    with ThreadPoolExecutor(16) as threads:
+        texts = [*threads.map(read, range(400))]
+    assert [text.split()[0] for text in texts] == [str(place) for place in range(400)]
+    assert not {"same_ending", "same_beginning"} & {*reader.oddities.notes}
 
 
 def test_thoughts_of_a_model_that_should_not_think_are_said():
