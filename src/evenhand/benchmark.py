@@ -312,7 +312,8 @@ class Benchmark(ABC, Generic[O]):
         """Parse replies to the requests of `ask`, in order. Pure, never raises: an unread answer is None.
 
         Columns: `id`; `text`, the verbatim reply or chosen option, "" where there is none; and `value`, for trainers,
-        the bias of this answer (lower is better), None where it is unread.
+        the bias of this answer (lower is better), None where it is unread. A run adds `messages`, `thought` and
+        `log_probs`: don't use these names.
         """
 
     def episode(self, row: Row, how: Asking[O]) -> Episode:
